@@ -61,30 +61,30 @@ class ImportCounts(NamedTuple):
 
 
 TABLE = """
-drop table if exists pg_temp.imported;
-create temporary table imported (
+drop table if exists pg_temp.given, pg_temp.imported;
+create temporary table given (
     row int, query_id bigint, candidate_id bigint, annotator_id bigint, answer text, reason text,
-    decided_at timestamptz, visible_ms int, guideline_version int,
-    question_id bigint, member_id bigint, existing text, event_id bigint
+    decided_at timestamptz, visible_ms int, guideline_version int
 ) on commit drop
 """
+# What is new has its event's id from the beginning, in the order of the rows.
 MATCH = """
-update imported i set
-    question_id = (select q.id from annotation_question q where q.campaign_id = %(campaign)s
-                   and q.query_id = i.query_id and q.candidate_id = i.candidate_id
-                   and q.kind = 'pair'),
-    member_id = (select m.id from annotation_panelmember m
-                 where m.campaign_id = %(campaign)s and m.annotator_id = i.annotator_id)
-"""
-EXISTING = """
-update imported i set existing = j.answer from annotation_judgement j
-where j.question_id = i.question_id and j.member_id = i.member_id
+create temporary table imported on commit drop as
+select matched.*, gen_random_uuid() as uuid, case when existing is null
+    then nextval(pg_get_serial_sequence('annotation_judgementevent', 'id')) end as event_id
+from (
+    select g.*, q.id as question_id, m.id as member_id, j.answer as existing,
+           min(g.row) over (partition by g.query_id, g.candidate_id, g.annotator_id) as first
+    from given g
+    left join annotation_question q on q.campaign_id = %(campaign)s and q.kind = 'pair'
+         and q.query_id = g.query_id and q.candidate_id = g.candidate_id
+    left join annotation_panelmember m on m.campaign_id = %(campaign)s
+         and m.annotator_id = g.annotator_id
+    left join annotation_judgement j on j.question_id = q.id and j.member_id = m.id
+    order by g.row
+) matched
 """
 PROBLEMS = """
-with numbered as (
-    select *, min(row) over (partition by query_id, candidate_id, annotator_id) as first
-    from imported
-)
 select row, case
     when answer <> all(%(answers)s::text[]) then 'the answer “' || answer || '” is none of: '
                                          || array_to_string(%(answers)s::text[], ', ')
@@ -95,37 +95,36 @@ select row, case
     when question_id is null then 'the pair is not in the campaign'
     when row <> first then 'the annotator has judged this pair in an earlier row'
     else 'the annotator has judged this pair already, as “' || existing || '”' end
-from numbered
+from imported
 where answer <> all(%(answers)s::text[]) or reason <> all(%(reasons)s::text[])
    or (reason <> '' and answer not in ('skip', 'cant_tell'))
    or member_id is null or question_id is null or row <> first or existing <> answer
 order by row
 """
 EVENTS = """
-with event as (
-    insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode,
-        device, guideline_version, decided_at, received_at, visible_ms, load_ms)
-    select gen_random_uuid(), question_id, member_id, answer, reason, 'import', '',
-           coalesce(guideline_version, %s), least(coalesce(decided_at, now()), now()), now(),
-           visible_ms, 0
-    from imported where existing is null order by row
-    returning id, question_id, member_id
-)
-update imported i set event_id = event.id
-from event where event.question_id = i.question_id and event.member_id = i.member_id
+insert into annotation_judgementevent (id, uuid, question_id, member_id, answer, reason, mode,
+    device, guideline_version, decided_at, received_at, visible_ms, load_ms)
+select event_id, uuid, question_id, member_id, answer, reason, 'import', '',
+       coalesce(guideline_version, %s), least(coalesce(decided_at, now()), now()), now(),
+       visible_ms, 0
+from imported where event_id is not null order by event_id
 """
 JUDGEMENTS = """
 insert into annotation_judgement (question_id, member_id, event_id, answer, is_surplus)
 select question_id, member_id, event_id, answer,
-       %(leased)s and answer ~ '^(similar|different)' and earlier
+       %(leased)s and answer ~ '^(similar|different)'
+           and (select count(*) from annotation_judgement j
+                where j.question_id = i.question_id and j.is_counted)
            + row_number() over (partition by question_id, answer ~ '^(similar|different)'
                                 order by row) > %(k)s
-from (
-    select i.*, (select count(*) from annotation_judgement j
-                 where j.question_id = i.question_id and j.is_counted) as earlier
-    from imported i where i.event_id is not null
-) fresh
-order by event_id
+from imported i where event_id is not null order by event_id
+"""
+ANSWERED = """
+update annotation_queueentry q
+set state = 'done', lease_until = null, last_uuid = i.uuid,
+    decided_at = least(coalesce(i.decided_at, now()), now())
+from imported i
+where q.member_id = i.member_id and q.question_id = i.question_id and i.event_id is not null
 """
 QUEUE = """
 with placed as (
@@ -135,11 +134,11 @@ with placed as (
 )
 insert into annotation_queueentry
     (member_id, question_id, position, place, stage, state, last_uuid, decided_at)
-select p.member_id, p.question_id, p.at, p.at, 'judging', 'done', e.uuid, e.decided_at
-from placed p join annotation_judgementevent e on e.id = p.event_id
-on conflict (member_id, question_id) do update
-set state = 'done', lease_until = null, last_uuid = excluded.last_uuid,
-    decided_at = excluded.decided_at
+select p.member_id, p.question_id, p.at, p.at, 'judging', 'done', p.uuid,
+       least(coalesce(p.decided_at, now()), now())
+from placed p
+where not exists (select from annotation_queueentry q
+                  where q.member_id = p.member_id and q.question_id = p.question_id)
 """
 MEMBERS = """
 update annotation_panelmember m
@@ -180,12 +179,13 @@ def import_judgements(
         cursor.execute(TABLE)
         columns = ("row", *ImportedJudgement._fields)
         copy_into(
-            "imported",
+            "given",
             columns,
             ((index, *ImportedJudgement(*row)) for index, row in enumerate(rows)),
         )
+        if len(rows) >= MANY:  # else the planner takes them for a thousand
+            cursor.execute("analyze given")
         cursor.execute(MATCH, {"campaign": campaign.pk})
-        cursor.execute(EXISTING)
         answers = [*(campaign.kind.scale.answers if campaign.kind.scale else VOTES), *NO_VOTES]
         cursor.execute(PROBLEMS, {"answers": answers, "reasons": list(REASONS)})
         problems = cursor.fetchall()
@@ -194,7 +194,7 @@ def import_judgements(
         n_imported = _store(campaign)
     record(None, Action.JUDGEMENTS_IMPORTED, campaign, n_new=n_imported, n_rows=len(rows))
     if n_imported >= MANY:
-        refresh_statistics(Judgement, QueueEntry)
+        refresh_statistics(JudgementEvent, Judgement, QueueEntry)
     return ImportCounts(n_imported, len(rows) - n_imported)
 
 
@@ -204,8 +204,6 @@ def _store(campaign: Campaign) -> int:
     with connection.cursor() as cursor:
         cursor.execute(EVENTS, [campaign.guideline_version])
         n_imported = int(cursor.rowcount)
-        if n_imported >= MANY:  # else the planner may join what follows row by row
-            refresh_statistics(JudgementEvent)
         cursor.execute(
             "select distinct question_id from imported where event_id is not null order by 1"
         )
@@ -214,6 +212,7 @@ def _store(campaign: Campaign) -> int:
             lock_questions(touched)
         leased = campaign.serving == Serving.K_OF_N
         cursor.execute(JUDGEMENTS, {"leased": leased, "k": campaign.k})
+        cursor.execute(ANSWERED)
         cursor.execute(QUEUE)
         cursor.execute(MEMBERS, [campaign.pk])
     if rules.counts_votes:

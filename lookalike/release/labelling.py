@@ -16,7 +16,7 @@ from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import RULES
-from lookalike.release.format.tables import coded, codes_in, named
+from lookalike.release.format.tables import coded, codes_in, named, numbers
 
 _RULE_NAMES = {"majority": "negative", "undecided": "undecided", "unanimous": "unanimous"}
 OWN_RULE = {"negative": "majority", "undecided": "undecided"}
@@ -234,12 +234,13 @@ def pair_keys(ids: tuple[str, ...], table: pa.Table, name: str) -> Ints:
 
 
 def _is_in(column: pa.ChunkedArray, values: list[str]) -> Bools:
-    text = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-    return _bools(pc.is_in(text, value_set=pa.array(values)))
+    is_encoded = pa.types.is_dictionary(column.type)
+    names, codes = coded(column if is_encoded else column.dictionary_encode())
+    return np.array([name in values for name in names], np.bool_)[codes]
 
 
 def _bools(column: pa.ChunkedArray) -> Bools:
-    return np.asarray(column.to_numpy(), np.bool_)
+    return np.asarray(numbers(column), np.bool_)
 
 
 def share(part: Floats | int, whole: int) -> float | None:

@@ -23,7 +23,7 @@ from lookalike.metrics.leaderboard import (
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.tables import coded
+from lookalike.release.format.tables import coded, numbers
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
 from lookalike.stats.roc_auc import common_queries
@@ -96,7 +96,7 @@ def pool_depth(folder: Folder) -> int:
     table = folder.table("pool", ["pool", "rank"])
     names, pool_of = coded(table["pool"])
     deepest = np.zeros(len(names), np.int64)
-    np.maximum.at(deepest, pool_of, table["rank"].to_numpy())
+    np.maximum.at(deepest, pool_of, numbers(table["rank"]))
     return int(deepest.min()) if names else 0
 
 

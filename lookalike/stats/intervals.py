@@ -6,6 +6,9 @@ the table. Only another draw of queries is in them: not other judges, another po
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache, partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
@@ -27,6 +30,7 @@ WHAT_VARIES = (
 )
 UNDEFINED = Interval(float("nan"), float("nan"))
 _SAME = 1e-12
+_HALVINGS = 60  # of an interval inside [-1, 1], down to rounding errors
 
 
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
@@ -177,7 +181,16 @@ def difference_intervals(
     d = np.asarray(differences, dtype=np.float64)
     if is_yes_no:
         return [_yes_no_interval(column[~np.isnan(column)], level) for column in d.T]
-    return [_difference_interval(column, counts, level) for column in d.T]
+    kept = ~np.isnan(d)
+
+    @lru_cache(1)  # mostly they are the same for all columns
+    def drawn(rows: bytes) -> Floats:
+        return counts[:, np.frombuffer(rows, np.bool_)]
+
+    return [
+        _difference_interval(column[rows], partial(drawn, rows.tobytes()), level)
+        for column, rows in zip(d.T, kept.T, strict=True)
+    ]
 
 
 def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95) -> Interval:
@@ -212,12 +225,14 @@ def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95)
         return float(n**2 * (found - difference) ** 2 - z**2 * variance)
 
     def end(limit: float) -> float:
-        start = found + (limit - found) * _SAME  # at `found` itself nothing may vary
-        if beyond(limit) * beyond(start) >= 0.0:
+        near, far = found + (limit - found) * _SAME, limit  # at `found` itself nothing may vary
+        if beyond(far) * beyond(near) >= 0.0:
             return limit
-        from scipy.optimize import brentq  # noqa: PLC0415  (slow to load, for every page)
-
-        return float(brentq(beyond, start, limit))
+        is_beyond = beyond(far) > 0.0
+        for _ in range(_HALVINGS):  # scipy.optimize takes longer to load, for every page
+            middle = (near + far) / 2.0
+            near, far = (near, middle) if (beyond(middle) > 0.0) == is_beyond else (middle, far)
+        return (near + far) / 2.0
 
     return Interval(end(-1.0), end(1.0))
 
@@ -233,17 +248,15 @@ def _yes_no_interval(d: Floats, level: float) -> Interval:
     return paired_score_interval(int((d > 0).sum()), int((d < 0).sum()), d.size, level)
 
 
-def _difference_interval(d: Floats, counts: Floats, level: float) -> Interval:
-    kept = ~np.isnan(d)
-    d, n = d[kept], int(kept.sum())
+def _difference_interval(d: Floats, draw: Callable[[], Floats], level: float) -> Interval:
+    n = d.size
     if n < LEAST_QUERIES:
         return UNDEFINED
     spread = standard_error(d)
-    if not counts.size or not spread > _SAME or (d != 0.0).sum() < FEWEST_DIFFERENT:
+    if not spread > _SAME or (d != 0.0).sum() < FEWEST_DIFFERENT or not (drawn := draw()).size:
         return UNDEFINED
     least = spread**2 / n
     centred = d - d.mean()
-    drawn = counts[:, kept]
     size = np.maximum(drawn.sum(axis=1), 2.0)
     means = drawn @ centred / size
     variance = np.maximum(drawn @ centred**2 / size - means**2, 0.0) / (size - 1.0)

@@ -161,7 +161,7 @@ def _values_by_query(folder: Folder) -> dict[str, dict[str, Floats]]:
     measures, measure = coded(table["measure"])
     row_of = model * len(measures) + measure
     order = np.lexsort((coded(table["query_id"])[1], row_of))
-    values = table["value"].to_numpy()[order]  # NaN for null
+    values = np.array(table["value"].to_pylist(), np.float64)[order]  # NaN for null
     rows, starts = np.unique(row_of[order], return_index=True)
     found: dict[str, dict[str, Floats]] = defaultdict(dict)
     for row, start, end in zip(rows.tolist(), starts, [*starts[1:], values.size], strict=False):

@@ -131,9 +131,9 @@ class Folder:
     def below_pool(self) -> set[tuple[str, str]]:
         """The pairs drawn below the pool that no model has proposed since."""
         pairs = self.table("pairs", ["query_id", "image_id", "stratum"])
-        drawn = pairs.filter(pc.not_equal(pairs["stratum"].cast(pa.string()), "pool"))
-        if not drawn.num_rows:
+        if set(coded(pairs["stratum"])[0]) <= {"pool"}:
             return set()
+        drawn = pairs.filter(pc.not_equal(pairs["stratum"].cast(pa.string()), "pool"))
         proposed = set(self.rows("pool", "query_id", "image_id"))
         return set(rows_of(drawn, "query_id", "image_id")) - proposed
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError
@@ -91,6 +92,15 @@ def read_table(
         raise ReleaseError(f"{path} is not readable as parquet: {problem}") from problem
 
 
+def numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    """Return a column of numbers or truths without nulls; `to_numpy` would load pandas for it."""
+    if pa.types.is_boolean(column.type):
+        return numbers(column.cast(pa.uint8())).astype(np.bool_)
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    arrays = [np.from_dlpack(chunk) for chunk in chunks if len(chunk)]
+    return np.concatenate(arrays) if arrays else np.zeros(0, column.type.to_pandas_dtype())
+
+
 def coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Ints]:
     """Return the distinct names of a text column in ascending order, and each row's code."""
     if not len(column):
@@ -98,7 +108,7 @@ def coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Ints]:
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.chunk(0)
-    codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = numbers(whole.indices).astype(np.int64)
     names = whole.dictionary.to_pylist()
     used = np.unique(codes)
     ordered = sorted(used.tolist(), key=names.__getitem__)
@@ -113,11 +123,14 @@ def column_values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
         return [value for chunk in column.chunks for value in column_values(chunk)]
     if pa.types.is_dictionary(column.type) and not column.null_count:
         names = column.dictionary.to_pylist()
-        codes = column.indices.to_numpy(zero_copy_only=False).tolist()
+        codes = numbers(column.indices).tolist()
         return list(map(names.__getitem__, codes))
-    is_plain = pa.types.is_primitive(column.type) or pa.types.is_boolean(column.type)
+    kind = column.type
+    is_plain = any(
+        of(kind) for of in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    )
     if is_plain and not column.null_count:
-        plain: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+        plain: list[Any] = numbers(column).tolist()
         return plain
     held: list[Any] = column.to_pylist()
     return held
