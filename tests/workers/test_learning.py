@@ -1,4 +1,4 @@
-"""What a worker of a whole site learns ends in the same bytes, whoever kills it."""
+"""A text space that a worker of a whole site learns ends in the same bytes, whoever kills it."""
 
 from __future__ import annotations
 
@@ -31,16 +31,6 @@ recipe = SpaceRecipe(parent="descriptor:colour-histogram", columns=("colour",), 
 start_run(catalog=Catalog.objects.get(slug="paints"), name={name!r}, recipe=recipe,
                  owner=owner)
 """
-EMBED = """
-from accounts.models import User
-from catalog.models import Catalog
-from learning.embeddings.services import start_embedding
-from lookalike.learning.embeddings.recipe import EmbeddingRecipe
-owner, _ = User.objects.get_or_create(username="ada", defaults={{"role": "admin"}})
-recipe = EmbeddingRecipe(("colour",), dim=8, hidden=16, epochs={epochs})
-start_embedding(catalog=Catalog.objects.get(slug="swatches"), name={name!r},
-                parent="descriptor:colour-histogram", recipe=recipe, owner=owner)
-"""
 
 
 def learn(site: Site, name: str) -> None:
@@ -60,11 +50,11 @@ def has_ended(site: Site, name: str) -> bool:
     return state == "succeeded"
 
 
-def is_past(site: Site, name: str, done: int, of: int = EPOCHS) -> bool:
+def is_past(site: Site, name: str, epoch: int) -> bool:
     """Whether a run has come so far."""
     assert not has_ended(site, name)
     state, n_done, n_total, _ = job(site, name)
-    return state == "running" and n_total == of and n_done >= done
+    return state == "running" and n_total == EPOCHS and n_done >= epoch
 
 
 def learned(site: Site, name: str) -> list[tuple[Any, ...]]:
@@ -77,13 +67,6 @@ def learned(site: Site, name: str) -> list[tuple[Any, ...]]:
     return asked(site, query, name)
 
 
-def kill_workers(site: Site) -> None:
-    victims = site.processes("--queues device")
-    assert victims
-    for victim in victims:
-        victim.kill()
-
-
 def test_a_run_killed_at_ten_random_steps_ends_in_the_same_bytes(site: Site):
     site.run(PREPARE)
     learn(site, "calm")
@@ -93,28 +76,10 @@ def test_a_run_killed_at_ten_random_steps_ends_in_the_same_bytes(site: Site):
     chance = random.Random(7)
     for epoch in sorted(chance.sample(range(1, EPOCHS * 9 // 10), N_KILLS)):
         wait_until(partial(is_past, site, "killed", epoch), pause=0.02, patience=PATIENCE)
-        kill_workers(site)
+        victims = site.processes("--queues device")
+        assert victims
+        for victim in victims:
+            victim.kill()
         assert job(site, "killed")[0] != "succeeded"
     assert learned(site, "killed") == wanted
     assert job(site, "killed")[3] == N_KILLS + 1
-
-
-def embedding(site: Site, name: str) -> list[tuple[Any, ...]]:
-    """Fingerprint, bytes and steps of an embedding, once it is there."""
-    wait_until(lambda: has_ended(site, name), patience=PATIENCE)
-    query = "SELECT fingerprint, sha256, card->'steps' FROM catalog_projection WHERE slug = %s"
-    return asked(site, query, name)
-
-
-def test_an_embedding_whose_worker_is_killed_ends_in_the_same_bytes(site: Site):
-    site.run(PREPARE.replace(f"{N_IMAGES}", f"{N_IMAGES}, 'swatches'"))
-    site.run(EMBED.format(epochs=EPOCHS // 4, name="own"))
-    wanted = embedding(site, "own")
-    ((_, _, n_steps),) = wanted
-    site.run(EMBED.format(epochs=EPOCHS // 4, name="cut"))
-    for step in sorted(random.Random(7).sample(range(1, n_steps * 9 // 10), 3)):
-        wait_until(partial(is_past, site, "cut", step, n_steps), pause=0.02, patience=PATIENCE)
-        kill_workers(site)
-        assert job(site, "cut")[0] != "succeeded"
-    assert embedding(site, "cut") == wanted
-    assert job(site, "cut")[3] == 4
