@@ -9,17 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.bias.evidence.files import Proposals
-from lookalike.core.arrays import Floats, Ints
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.writers import write_csv
-from lookalike.metrics.match import Missing, has_list, match_run, pair_scores
+from lookalike.metrics.match import AlignedRun, Missing, has_list, match_run, pair_scores
 from lookalike.planning.label_model import LABEL_MODEL
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import Round
 
 _ENDLESS = np.iinfo(np.int64).max
+TIED = 1e-6  # of a score: what two searches of the same vectors may make of two that are equal
 COLUMNS = ("query", "candidate", "probability", "drawn")
 OF_THE_DRAW = ("seed", "guess")  # facts kept beside them, which no estimate needs
 NO_GUESS = "none"
@@ -110,9 +111,10 @@ def named_pool(
         rank_of = np.empty(queries.size, dtype=np.int64)
         rank_of[aligned.by_rank] = np.arange(queries.size) - first + 1
         at = aligned.judged_at
-        ranks.append(np.where(at >= 0, rank_of[at], 0))
         is_asked = np.zeros(rank_of.size, dtype=np.bool_)
         is_asked[at[at >= 0]] = True
+        rank_of = _asked_first(aligned, rank_of, is_asked)
+        ranks.append(np.where(at >= 0, rank_of[at], 0))
         unasked.append((rank_of, rank_of[~is_asked]))
     pool = RankedPool(
         models=tuple(names),
@@ -124,6 +126,21 @@ def named_pool(
     )
     named = zip(wanted.queries.tolist(), wanted.candidates.tolist(), strict=True)
     return NamedPool(pool, tuple((wanted.query_ids[q], wanted.candidate_ids[c]) for q, c in named))
+
+
+def _asked_first(aligned: AlignedRun, ranks: Ints, is_asked: Bools) -> Ints:
+    """Return the ranks with pairs that judges are asked before those that they tie with.
+
+    A model's search had to break each tie when the pool was made; who was asked tells how.
+    """
+    order = aligned.by_rank
+    queries, scores = aligned.run_queries[order], aligned.scores[order]
+    is_tied = scores[:-1] - scores[1:] <= TIED * np.maximum(np.abs(scores[:-1]), 1)
+    group = np.cumsum(np.r_[True, ~is_tied | (queries[1:] != queries[:-1])][: order.size])
+    settled = order[np.lexsort((np.arange(order.size), ~is_asked[order], group))]
+    found = np.empty_like(ranks)
+    found[settled] = ranks[order]
+    return found
 
 
 def _depth(proposals: Proposals, names: Sequence[str], ranks: Sequence[tuple[Ints, Ints]]) -> int:

@@ -84,6 +84,16 @@ def test_a_run_whose_candidates_were_not_put_to_the_judges_is_refused_by_name():
         named_pool(proposed_by(("a", "abc")), runs)
 
 
+def test_of_candidates_that_tie_those_put_to_the_judges_stand_first():
+    rows = [("q0", c, v) for c, v in zip("abcde", (0.9, 0.5 + 1e-7, 0.8, 0.5, 0.1), strict=True)]
+    proposed = make_proposals([("q0", c, "a", i + 1) for i, c in enumerate("acd")])  # not b
+    named = named_pool(proposed, [Run.of("a", rows)])
+    assert (named.pool.depth, named.pool.ranks.tolist()) == (3, [[1, 2, 3]])
+    apart = [(q, c, 0.51 if c == "b" else v) for q, c, v in rows]
+    with pytest.raises(InputError, match="1 of its 3 candidates down to rank 3 were never put"):
+        named_pool(proposed, [Run.of("a", apart)])
+
+
 def test_a_source_of_less_depth_makes_the_pool_as_deep_as_every_run_stands_in_it():
     runs = [five_candidates("a", "abcde"), five_candidates("b", "badce")]
     uneven = proposed_by(("a", "abc"), ("b", "ba"))  # b's third is not in the pool
