@@ -155,6 +155,18 @@ def test_an_answer_is_stored_once_undone_and_given_again(campaign, judges):
     assert reconcile(campaign=campaign) == []
 
 
+def test_what_no_majority_can_decide_waits_until_everybody_is_done_as_on_the_page_of_rulings(
+    template_set, people
+):
+    campaign = ask_panel(asked_set=template_set, name="Four", panel=people(4), n_questions=1)
+    judges, [split] = judges_of(campaign), templates_of(campaign)
+    for judge, candidate in zip(judges[:3], (0, 1, 2), strict=True):
+        say(judge, split, candidate)
+    assert (list_results(campaign)[0].standing, contested(campaign).count()) == ("waiting", 0)
+    say(judges[3], split, 3)
+    assert (list_results(campaign)[0].standing, contested(campaign).count()) == ("adjudicate", 1)
+
+
 def test_majorities_pass_and_fail_and_an_admin_rules_on_the_rest(campaign, judges, admin):
     passing, failing, split, skipped, _ = templates_of(campaign)
     target = len(passing.gallery)
