@@ -92,7 +92,7 @@ def list_results(campaign: Campaign) -> list[Result]:
         found = asked[template.pk]
         n_panel = max(n_wanted, len(found.votes))
         verdict = decide(found.votes, n_panel, len(template.gallery))
-        if verdict.answer is None:  # ruled on once nobody is asked any more, as *Adjudication* has it
+        if verdict.answer is None:  # ruled on once nobody is asked any more
             verdict = Verdict(Outcome.ADJUDICATE if found.is_finished else Outcome.WAITING)
         results.append(Result(template, found.votes, verdict, found.ruling))
     return results
