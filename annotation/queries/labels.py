@@ -218,12 +218,15 @@ def distinct_pairs(pairs: Ints) -> tuple[tuple[Ints, Ints], Ints]:
     `np.unique(..., axis=0)` compares rows byte by byte, which takes several times as long.
 
     Args:
-        pairs: shape (n, 2), ids from 0 to 2^31.
+        pairs: shape (n, 2), ids of which no two of a column are 2^31 apart.
     """
-    queries, candidates = pairs.T
-    width = int(candidates.max(initial=0)) + 1
+    if not len(pairs):
+        return (pairs[:, 0], pairs[:, 1]), np.zeros(0, np.int64)
+    least = pairs.min(axis=0)
+    queries, candidates = (pairs - least).T
+    width = int(candidates.max()) + 1
     keys, at = np.unique(queries * width + candidates, return_inverse=True)
-    return (keys // width, keys % width), at
+    return (keys // width + least[0], keys % width + least[1]), at
 
 
 def _table(columns: Mapping[str, NDArray[Any]]) -> Ints:

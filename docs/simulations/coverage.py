@@ -69,12 +69,10 @@ class Situation:
     Attributes:
         name: as it stands in the table.
         observe: the intervals from one draw of so many queries; `counts` are bootstrap samples.
-        promised_from: from so many queries on it is to lie within `PROMISED`.
     """
 
     name: str
     observe: Callable[[np.random.Generator, int, Floats], World]
-    promised_from: int = 20
 
 
 @dataclass(frozen=True)
@@ -454,7 +452,7 @@ def rounds_of(measure: str, name: str) -> Situation:
         [found] = estimate(pool, labels, rounds, [measure]).measures
         return truth(), found.intervals()[0], UNDEFINED
 
-    return Situation(name, observe, promised_from=50)
+    return Situation(name, observe)
 
 
 def planned_of(draw: Draw, name: str) -> Situation:

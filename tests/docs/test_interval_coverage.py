@@ -53,11 +53,8 @@ def test_the_documented_coverage_keeps_the_promise_from_twenty_queries_on(
     for situation in simulation.SITUATIONS:
         cells = rows[situation.name][: len(simulation.N_QUERIES)]
         for n, cell in zip(simulation.N_QUERIES, cells, strict=True):
-            if n >= situation.promised_from:
+            if n >= 20:
                 assert low <= share(cell) <= high, (situation.name, cell)
-    late = [one.name for one in simulation.SITUATIONS if one.promised_from > 20]
-    assert len(late) == 2
-    assert all("rounds" in name for name in late)
 
 
 def test_every_row_stands_on_a_page_and_every_interval_of_a_page_has_a_row(

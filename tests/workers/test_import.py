@@ -13,6 +13,7 @@ from tests.pictures import jpeg, write_folder
 from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked
+from tests.workers.steps import stopped_when
 
 N_IMAGES = 140
 QUEUE = """
@@ -39,13 +40,16 @@ def test_a_worker_killed_in_mid_import_is_replaced_and_the_result_is_the_same(
     def queue(slug: str) -> None:
         site.run(QUEUE.format(folder=str(folder), sheet=str(sheet), slug=slug))
 
-    queue("disturbed")
-    wait_until(lambda: n_images(site, "disturbed") >= 32)
-    victims = site.processes("queues light")
-    assert victims
-    for victim in victims:
-        victim.kill()
-    assert n_images(site, "disturbed") < N_IMAGES - 1
+    with stopped_when(
+        lambda: n_images(site, "disturbed") >= 32,
+        start=lambda: queue("disturbed"),
+        workers=lambda: site.processes("queues light"),
+    ):
+        victims = site.processes("queues light")
+        assert victims
+        for victim in victims:
+            victim.kill()
+        assert n_images(site, "disturbed") < N_IMAGES - 1
     wait_until(lambda: imports(site, "state") == [("succeeded",)])
     before = {process.pid for process in site.processes("queues light")}
     queue("undisturbed")

@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -35,6 +34,7 @@ from tests.workers.pools import (
     jobs,
     living,
 )
+from tests.workers.steps import stopped_when
 
 pytestmark = pytest.mark.faults
 N_IMAGES = 1600  # seven shards
@@ -151,18 +151,20 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
     site: Site, second: subprocess.Popen[bytes], lost: str
 ):
     slug = f"without-{lost}"
-    fill(site, slug)
-    wait_until(lambda: len(holders(site)) == 2 or has_ended(site, slug))
-    assert not has_ended(site, slug)
-    if lost == "second":
-        second.kill()
-        victims = processes_of_second(site)
-    else:
-        victims = site.processes("--queues device")
-    assert victims
-    for victim in victims:
-        victim.kill()
-    assert not has_ended(site, slug)
+    with stopped_when(
+        lambda: len(holders(site)) == 2 or has_ended(site, slug),
+        start=lambda: fill(site, slug),
+        workers=lambda: embedding_processes(site),
+    ):
+        assert not has_ended(site, slug)
+        if lost == "second":
+            second.kill()
+            victims = processes_of_second(site)
+        else:
+            victims = site.processes("--queues device")
+        assert victims
+        for victim in victims:
+            victim.kill()
     ends_like_the_calm_one(site, slug)
 
 
@@ -174,30 +176,17 @@ def filled_to(
 
     However fast the machine is, the pool is not whole yet.
     """
-    workers = stopped(site)
-    fill(site, slug, specs)
-    while count_shards(site, slug) < n_shards:
-        for worker in workers:
-            with suppress(psutil.NoSuchProcess):
-                worker.resume()
-        time.sleep(0.05)
-        workers = stopped(site)
-    try:
+    with stopped_when(
+        lambda: count_shards(site, slug) >= n_shards,
+        start=lambda: fill(site, slug, specs),
+        workers=lambda: embedding_processes(site),
+    ):
         assert not has_ended(site, slug)
         yield
-    finally:
-        for worker in workers:
-            with suppress(psutil.NoSuchProcess):  # killed meanwhile
-                worker.resume()
 
 
-def stopped(site: Site) -> list[psutil.Process]:
-    """Stop the processes that embed, until they are resumed."""
-    found = [*site.processes("--queues device"), *processes_of_second(site)]
-    for process in found:
-        with suppress(psutil.NoSuchProcess):
-            process.suspend()
-    return found
+def embedding_processes(site: Site) -> list[psutil.Process]:
+    return [*site.processes("--queues device"), *processes_of_second(site)]
 
 
 def processes_of_second(site: Site) -> list[psutil.Process]:

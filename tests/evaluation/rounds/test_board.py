@@ -86,7 +86,7 @@ def test_the_board_says_what_is_judged_and_holds_estimates_alone(world, chief):
     page = chief.get(f"/results/{campaign.slug}/").content.decode()
     assert f"Judged {PAGE.share(share, 0)}" in page
     assert "Not for these measures: VSD HR@5" in page
-    assert "Of fewer than 50 queries, as here, these intervals are too short" in page
+    assert "Of fewer than 20 queries, as here, these intervals are too short" in page
     file = chief.get(f"/results/{campaign.slug}/leaderboard.csv")
     assert f"-{100 * share:.0f}-percent-leaderboard" in file.headers["Content-Disposition"]
 
