@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 from celery import current_app
@@ -21,7 +20,7 @@ from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.queues import queue_of
 from jobs.work.progress import JobProgress
-from jobs.work.running import MAX_ATTEMPTS, Work, run_job
+from jobs.work.running import Work, run_job
 
 __all__ = [
     "JobConflictError",
@@ -33,7 +32,6 @@ __all__ = [
     "cancel_job",
     "dismiss_job",
     "enqueue",
-    "reap_lost_jobs",
     "retry_job",
     "run_here",
     "run_job",
@@ -173,30 +171,3 @@ def dismiss_job(*, job: Job) -> None:
     if not failed.update(is_dismissed=True):
         raise JobError(f"“{job.title}” is no failed job any more; there is nothing to dismiss.")
     record(None, Action.JOB_DISMISSED, job, task=job.task)
-
-
-def reap_lost_jobs() -> int:
-    """Queue again the jobs whose worker went silent, and re-send jobs the broker forgot.
-
-    A job that has lost its worker MAX_ATTEMPTS times is failed, not tried for ever.
-    """
-    now = timezone.now()
-    lost = Q(state=JobState.RUNNING, lease_until__lt=now)
-    Job.objects.filter(lost, n_attempts__gte=F("n_forgiven") + MAX_ATTEMPTS).update(
-        state=JobState.FAILED,
-        finished_at=now,
-        error=f"Its worker was lost {MAX_ATTEMPTS} times; see the worker's log.",
-    )
-    minute_ago = now - timedelta(minutes=1)
-    forgotten = Q(state=JobState.QUEUED) & (
-        Q(lease_until__isnull=True, created_at__lt=minute_ago) | Q(lease_until__lt=now)
-    )
-    n_sent = 0
-    for job in Job.objects.filter(lost | forgotten):
-        # a worker that was only slow may have renewed its lease since: then it is its own
-        as_read = Job.objects.filter(pk=job.pk, state=job.state, lease_until=job.lease_until)
-        # lease_until of a queued job: do not send it again before then
-        if as_read.update(state=JobState.QUEUED, lease_until=now + timedelta(minutes=10)):
-            send(job)
-            n_sent += 1
-    return n_sent

@@ -32,8 +32,8 @@ from lookalike.bias.outsiders import (  # noqa: E402
 from lookalike.bias.subsets import UNIQUES, LabelSet, leave_out_sets  # noqa: E402
 from lookalike.core.arrays import Floats  # noqa: E402
 from lookalike.metrics.contamination import corrected_auc  # noqa: E402
+from lookalike.stats.defined_values import mean_defined  # noqa: E402
 from lookalike.stats.rank_correlation import correlations  # noqa: E402
-from lookalike.stats.roc_auc import mean_defined  # noqa: E402
 
 DOCUMENT, PLOT = ROOT / "docs/pool-bias.md", ROOT / "docs/images/pool-bias.svg"
 BEGIN, END = "<!-- figures of the simulation -->", "<!-- end of the figures -->"

@@ -25,8 +25,8 @@ from lookalike.metrics.leaderboard import (
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
-from lookalike.stats.roc_auc import common_queries
 from lookalike.stats.text_tables import PAGE
 
 NO_LIST = "no list"

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-import psutil
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from jobs.errors import JobConflictError, JobError
-from jobs.models import OPEN_STATES, Job, JobState
+from jobs.models import OPEN_STATES, Job
 from jobs.services import Work, cancel_job, require_success, run_here, run_job
+from jobs.work.lost_jobs import lost_job
 from lookalike.core.errors import Refused
 
 
@@ -63,7 +62,7 @@ class JobCommand(BaseCommand):
                         **named, title=title, arguments=arguments, work=work, on_change=on_change
                     )
                 except JobConflictError:
-                    lost = _lost_job(**named)
+                    lost = lost_job(**named)
                     if lost is None:
                         raise
                     job = _take_over(lost, arguments, work, on_change)
@@ -83,17 +82,6 @@ class JobCommand(BaseCommand):
             self.stdout.write(json.dumps(result, ensure_ascii=False))
         else:
             self.stdout.write("\n".join(lines))
-
-
-def _lost_job(*, task: str, subject: str) -> Job | None:
-    """Return the open job of a process that is gone, if that is what stands in the way."""
-    job = Job.objects.filter(task=task, subject=subject, state=JobState.RUNNING).first()
-    if job is None:
-        return None
-    host, _, pid = job.worker.rpartition(":")
-    is_gone = host == socket.gethostname() and pid.isdigit() and not psutil.pid_exists(int(pid))
-    is_late = job.lease_until is not None and job.lease_until < timezone.now()
-    return job if is_gone or is_late else None
 
 
 def _take_over(job: Job, arguments: dict[str, Any], work: Work, on_change: Any) -> Job:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.stats.defined_values import mean_defined
 from lookalike.stats.intervals import mean_interval, standard_error, statistic_interval
 from lookalike.stats.proportion import Interval
-from lookalike.stats.roc_auc import auc_and_ap, mean_defined
+from lookalike.stats.roc_auc import auc_and_ap
 
 CHANCE = 0.5
 

@@ -11,11 +11,11 @@ from lookalike.bias.measurements import Measured, is_yes_no
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import UNDEFINED
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import correlations, places
 from lookalike.stats.rank_correlation_p import Orders, PValue, spearman_p, spearman_p_t
-from lookalike.stats.roc_auc import common_queries
 
 
 @dataclass(frozen=True)

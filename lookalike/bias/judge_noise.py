@@ -11,9 +11,9 @@ from lookalike.bias.evidence.pool import PoolEvidence, Votes
 from lookalike.bias.panels import BATCH, Labelling, macro_auc_on, panel_labels
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.defined_values import mean_defined
 from lookalike.stats.judge_intervals import FEWEST_JUDGES, judges_interval
 from lookalike.stats.proportion import Interval
-from lookalike.stats.roc_auc import mean_defined
 from lookalike.stats.text_tables import PAGE
 
 N_REDRAWS = 200

@@ -20,7 +20,7 @@ from lookalike.bias.measurements import Measured
 from lookalike.bias.subsets import FULL, LabelSet
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
-from lookalike.stats.roc_auc import common_queries
+from lookalike.stats.defined_values import common_queries
 
 
 @dataclass(frozen=True)

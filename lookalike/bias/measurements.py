@@ -10,8 +10,9 @@ import numpy as np
 from lookalike.bias.evidence.pool import Lists, PoolEvidence
 from lookalike.bias.subsets import LabelSet
 from lookalike.core.arrays import Bools, Floats
+from lookalike.stats.defined_values import ratio
 from lookalike.stats.micro_values import micro_values
-from lookalike.stats.roc_auc import auc_and_ap, micro_auc_and_ap, ratio
+from lookalike.stats.roc_auc import auc_and_ap, micro_auc_and_ap
 
 MACRO_AUC, MACRO_AP, MICRO_AUC, MICRO_AP = "macro_auc", "macro_ap", "micro_auc", "micro_ap"
 EQUAL_OUTSIDER = "equal_outsider_auc"

@@ -34,10 +34,10 @@ from lookalike.bias.subsets import LabelSet
 from lookalike.bias.words.advice import ColumnAdvice, CutoffRow, advice, notes_on
 from lookalike.core.arrays import Floats
 from lookalike.metrics.contamination import corrected_auc
+from lookalike.stats.defined_values import common_queries, mean_defined
 from lookalike.stats.intervals import mean_interval, standard_error, statistic_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import places
-from lookalike.stats.roc_auc import common_queries, mean_defined
 
 
 @dataclass(frozen=True)

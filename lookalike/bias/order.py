@@ -11,7 +11,7 @@ import numpy as np
 from lookalike.core.arrays import Floats
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.stats.bootstrap import Resampling
-from lookalike.stats.roc_auc import mean_defined
+from lookalike.stats.defined_values import mean_defined
 
 
 @dataclass(frozen=True)

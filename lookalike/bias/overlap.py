@@ -8,7 +8,7 @@ import numpy as np
 
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.core.arrays import Floats, Ints
-from lookalike.stats.roc_auc import ratio
+from lookalike.stats.defined_values import ratio
 
 
 @dataclass(frozen=True)

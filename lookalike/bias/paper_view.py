@@ -11,9 +11,9 @@ from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, MICRO_AUC, Measured
 from lookalike.bias.subsets import LabelSet
 from lookalike.core.arrays import Floats
+from lookalike.stats.defined_values import mean_defined
 from lookalike.stats.rank_correlation import correlations
 from lookalike.stats.rank_correlation_p import Orders, PValue, spearman_p, spearman_p_t
-from lookalike.stats.roc_auc import mean_defined
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 from lookalike.core.arrays import Floats, Ints
 from lookalike.metrics.contamination import corrected_auc
 from lookalike.metrics.micro import micro_split
-from lookalike.stats.roc_auc import AucAp, auc_and_ap, micro_auc_and_ap, ratio
+from lookalike.stats.defined_values import ratio
+from lookalike.stats.roc_auc import AucAp, auc_and_ap, micro_auc_and_ap
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.progress import SILENT, Progress
-from lookalike.stats.roc_auc import mean_defined
+from lookalike.stats.defined_values import mean_defined
 
 LG_DEPTH = 1000
 SUCCESS_AT = (2, 4, 8)  # as papers on CUB and Cars print them, beside P@1

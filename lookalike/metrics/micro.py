@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.core.arrays import Floats
-from lookalike.stats.roc_auc import AucAp, ratio
+from lookalike.stats.defined_values import ratio
+from lookalike.stats.roc_auc import AucAp
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.metrics.rank import JudgedRanks
-from lookalike.stats.roc_auc import ratio
+from lookalike.stats.defined_values import ratio
 
 INFAP_EPSILON = 1e-5  # trec_eval's smoothing; part of the published definition in code
 

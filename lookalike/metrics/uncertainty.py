@@ -11,9 +11,9 @@ from lookalike.core.arrays import Floats
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import mean_interval
 from lookalike.stats.proportion import Interval
-from lookalike.stats.roc_auc import common_queries
 from lookalike.stats.significance import MeasureTests, paired_tests
 
 ALPHA = 0.05

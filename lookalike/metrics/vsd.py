@@ -14,7 +14,7 @@ import numpy as np
 from lookalike.core.arrays import Floats
 from lookalike.metrics.rank import JudgedRanks
 from lookalike.metrics.retrieval import precision
-from lookalike.stats.roc_auc import ratio
+from lookalike.stats.defined_values import ratio
 
 OFFICIAL_DEPTH = 9  # the largest k that the official code reports, and where it cuts its lists
 

@@ -17,7 +17,7 @@ import numpy as np
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.errors import InputError
 from lookalike.planning.pool import RankedPool
-from lookalike.stats.roc_auc import ratio
+from lookalike.stats.defined_values import ratio
 
 AT_RANK = ("P", "Success", "MRR")
 OF_PAIRS = ("AP'", "macro_roc_auc", "macro_pr_auc")

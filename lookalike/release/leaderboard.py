@@ -25,8 +25,8 @@ from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.tables import coded, numbers
 from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
-from lookalike.stats.roc_auc import common_queries
 from lookalike.stats.significance import paired_tests
 
 N_BOOTSTRAPS = 1000

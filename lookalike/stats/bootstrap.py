@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lookalike.core.arrays import Floats
+from lookalike.stats.defined_values import ratio
 from lookalike.stats.intervals import difference_intervals
 from lookalike.stats.proportion import Interval
-from lookalike.stats.roc_auc import ratio
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
-from lookalike.stats.roc_auc import ratio
+from lookalike.stats.defined_values import ratio
 
 Signs = NDArray[np.float32]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Floats, Ints
 from lookalike.core.each import each
+from lookalike.stats.defined_values import ratio
 
 _WORTH_THREADS = 1 << 20
 
@@ -122,40 +123,6 @@ def micro_auc_and_ap(
     return auc_and_ap(scores, labels, np.zeros(n_pairs, dtype=np.int64), 1, weights)
 
 
-def common_queries(values: ArrayLike) -> NDArray[np.bool_]:
-    """Mark the queries that are defined for every model that is defined on any.
-
-    Args:
-        values: shape (n_models, ..., n_queries), NaN where undefined.
-
-    Returns:
-        Shape (n_queries,), all False if no model is defined anywhere.
-    """
-    V = np.asarray(values, dtype=np.float64)
-    is_defined = ~np.isnan(V)
-    between = tuple(range(1, is_defined.ndim))
-    kept = is_defined[is_defined.any(axis=between)]
-    is_common = np.asarray(kept.all(axis=tuple(range(kept.ndim - 1))), np.bool_)
-    return is_common & bool(len(kept))
-
-
-def mean_defined(values: ArrayLike) -> tuple[Floats, Ints]:
-    """Return the mean over the last axis without its NaN, and how many values it is over.
-
-    A mean of nothing is NaN with a count of 0.
-
-    Args:
-        values: any shape, at least one axis; NaN marks an undefined query.
-
-    Returns:
-        Mean and count, each of the shape without the last axis.
-    """
-    V = np.asarray(values, dtype=np.float64)
-    is_defined = ~np.isnan(V)
-    n_defined = is_defined.sum(axis=-1)
-    return ratio(np.where(is_defined, V, 0.0).sum(axis=-1), n_defined), n_defined
-
-
 @dataclass(frozen=True)
 class _Layout:
     """Where each query's pairs lie once all pairs are sorted by query: the same for any model."""
@@ -219,16 +186,6 @@ class _Groups:
         left = np.zeros_like(totals)
         left[1:] = running[query_starts[1:] - 1] - totals[:-1]
         return running[self.ends] - left[self.query]
-
-
-def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """Divide, with NaN where the denominator is zero."""
-    a, b = np.broadcast_arrays(
-        np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    )
-    result = np.full(a.shape, np.nan)
-    np.divide(a, b, out=result, where=b != 0)
-    return result
 
 
 def checked_pairs(

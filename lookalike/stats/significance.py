@@ -12,8 +12,8 @@ from scipy.special import stdtr
 
 from lookalike.core.arrays import Floats
 from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.defined_values import common_queries
 from lookalike.stats.proportion import Interval
-from lookalike.stats.roc_auc import common_queries
 
 EXACT_UP_TO = 14
 _TOLERANCE = 1e-12

@@ -17,6 +17,32 @@ from releases.storage import files_folder
 MIN_HIDDEN = 50  # fewer, and a rounded mean tells single labels
 
 
+def hide_queries(
+    sha256: Sequence[str], known: Sequence[KnownQuery], request: FreezeRequest
+) -> set[str]:
+    """Decide which queries of a version keep their labels back.
+
+    Args:
+        sha256: of the queries.
+        known: queries of whose pairs other releases tell.
+        request: of the version.
+
+    Raises:
+        ReleaseError: too few labels are unknown, or too few would be hidden.
+    """
+    hidden_before, public_before = splits_before(request, sha256)
+    hidden_before |= {one.sha256 for one in known if one.n_hidden}
+    public_before |= {one.sha256 for one in known if one.n_shown}
+    hidden = hidden_queries(
+        sha256, request.hidden_percent, request.seed, hidden_before, public_before,
+        shown_by=shown_by(known, sha256) or "earlier versions",
+    )  # fmt: skip
+    require_unknown(known, hidden)
+    if request.hidden_percent or hidden:
+        require_enough(len(hidden))
+    return hidden
+
+
 def splits_before(request: FreezeRequest, sha256: Sequence[str]) -> tuple[set[str], set[str]]:
     """Return which images an earlier version has as a hidden, and which as a public query.
 

@@ -21,14 +21,8 @@ from lookalike.agreement.grades import Scale
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
 from pooling.pools.frozen_rows import FrozenPool, frozen_pools, queries_drawn
-from releases.blindness.pairs import KnownQuery, known_queries
-from releases.freeze.hidden_labels import (
-    hidden_queries,
-    require_enough,
-    require_unknown,
-    shown_by,
-    splits_before,
-)
+from releases.blindness.pairs import known_queries
+from releases.freeze.hidden_labels import hide_queries
 from releases.freeze.requests import FreezeRequest
 
 SHORTEST = 16
@@ -133,6 +127,8 @@ def read_scope(view: Snapshot, request: FreezeRequest) -> Scope:
     ranked = {pool.catalog for pool in pools} or set(catalogs)
     images = _images(view, catalogs | ranked | {pool.query_catalog for pool in pools})
     queries = _queries(view, images, ids, [pool.id for pool in pools])
+    code_of = {images.sha256[code]: code for code in queries.tolist()}
+    hidden = hide_queries(list(code_of), known_queries(view, ids), request)
     return Scope(
         campaigns=campaigns,
         pools=pools,
@@ -141,7 +137,7 @@ def read_scope(view: Snapshot, request: FreezeRequest) -> Scope:
         images=images,
         ranked=ranked,
         queries=queries,
-        hidden=_hidden(queries, images, known_queries(view, ids), request),
+        hidden=np.array(sorted(code_of[name] for name in hidden), np.int64),
         scale=campaigns[0].scale,
     )
 
@@ -191,20 +187,3 @@ def _queries(view: Snapshot, images: Images, campaigns: list[int], pools: list[i
     drawn = images.code(queries_drawn(view, pools)).tolist()
     asked = np.unique(images.code(queries_asked(view, campaigns))).tolist()
     return np.array(list(dict.fromkeys([*drawn, *asked])), np.int64)
-
-
-def _hidden(
-    queries: Ints, images: Images, known: Sequence[KnownQuery], request: FreezeRequest
-) -> Ints:
-    code_of = {images.sha256[code]: code for code in queries.tolist()}
-    hidden_before, public_before = splits_before(request, list(code_of))
-    hidden_before |= {one.sha256 for one in known if one.n_hidden}
-    public_before |= {one.sha256 for one in known if one.n_shown}
-    hidden = hidden_queries(
-        list(code_of), request.hidden_percent, request.seed, hidden_before, public_before,
-        shown_by=shown_by(known, code_of) or "earlier versions",
-    )  # fmt: skip
-    require_unknown(known, hidden)
-    if request.hidden_percent or hidden:
-        require_enough(len(hidden))
-    return np.array(sorted(code_of[name] for name in hidden), np.int64)

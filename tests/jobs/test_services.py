@@ -19,7 +19,8 @@ from django.utils import timezone
 from accounts.models import Role, User
 from jobs import services
 from jobs.models import Job, JobState, Worker
-from jobs.work import running
+from jobs.work import lost_jobs, running
+from jobs.work.lost_jobs import reap_lost_jobs
 from jobs.work.progress import LEASE
 from tests.waiting import wait_until
 
@@ -114,7 +115,7 @@ def test_a_lost_worker_s_job_goes_back_to_the_queue_and_the_lost_worker_stores_n
 
     def work(progress: services.JobProgress) -> dict[str, Any]:
         Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-        assert services.reap_lost_jobs() == 1
+        assert reap_lost_jobs() == 1
         services.run_job(job.uid, lambda progress: {"by": "the second worker"})
         return {"by": "the lost worker"}
 
@@ -133,7 +134,7 @@ def test_a_job_that_keeps_losing_its_worker_fails_in_the_end() -> None:
         n_attempts=running.MAX_ATTEMPTS,
         lease_until=timezone.now() - timedelta(seconds=1),
     )
-    services.reap_lost_jobs()
+    reap_lost_jobs()
     job.refresh_from_db()
     assert job.state == JobState.FAILED
     assert "lost" in job.error
@@ -150,19 +151,19 @@ def test_a_job_that_gets_on_between_the_losses_of_its_workers_is_not_given_up() 
 
     for _ in range(2 * running.MAX_ATTEMPTS):
         services.run_job(job.uid, lambda progress: lose(progress, gets_on=True))
-        services.reap_lost_jobs()
+        reap_lost_jobs()
         job.refresh_from_db()
         assert job.state == JobState.QUEUED
     for _ in range(running.MAX_ATTEMPTS - 1):
         services.run_job(job.uid, lambda progress: lose(progress, gets_on=False))
-        services.reap_lost_jobs()
+        reap_lost_jobs()
     job.refresh_from_db()
     assert (job.state, job.n_attempts) == (JobState.FAILED, 3 * running.MAX_ATTEMPTS - 1)
 
 
 def test_a_living_worker_s_job_is_left_alone() -> None:
     job = make_job(state=JobState.RUNNING, lease_until=timezone.now() + timedelta(seconds=10))
-    assert services.reap_lost_jobs() == 0
+    assert reap_lost_jobs() == 0
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
 
@@ -189,9 +190,9 @@ def test_what_may_pass_is_tried_again_after_a_pause_that_grows(
         assert job.traceback
         assert job.lease_until is not None
         pauses.append((job.lease_until - timezone.now()).total_seconds())
-        assert services.reap_lost_jobs() == 0  # not before the pause is over
+        assert reap_lost_jobs() == 0  # not before the pause is over
         Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        assert services.reap_lost_jobs() == 1
+        assert reap_lost_jobs() == 1
     assert pauses == pytest.approx([5, 10], abs=1)
     assert sent == [job, job]
     services.run_job(job.uid, lambda progress: {"images": 2})
@@ -225,7 +226,7 @@ def test_a_job_tried_again_survives_the_loss_of_its_next_worker(sent: list[Job])
     services.retry_job(job=job)
     past = timezone.now() - timedelta(seconds=1)
     Job.objects.update(state=JobState.RUNNING, n_attempts=6, lease_until=past)
-    assert services.reap_lost_jobs() == 1
+    assert reap_lost_jobs() == 1
     job.refresh_from_db()
     assert job.state == JobState.QUEUED
 
@@ -256,8 +257,8 @@ def test_a_lease_renewed_while_the_reaper_looks_keeps_the_job(
         sent.append(job)
         Job.objects.filter(pk=slow.pk).update(lease_until=later)
 
-    monkeypatch.setattr(services, "send", send)
-    assert services.reap_lost_jobs() == 1  # the newest comes first
+    monkeypatch.setattr(lost_jobs, "send", send)
+    assert reap_lost_jobs() == 1  # the newest comes first
     slow.refresh_from_db()
     assert (sent, slow.state, slow.lease_until) == ([lost], JobState.RUNNING, later)
 
@@ -367,7 +368,7 @@ def test_work_that_hangs_loses_its_job_and_in_a_worker_its_process(
         time.sleep(0.2)  # some twenty heartbeats, were there any
         assert Job.objects.get(pk=job.pk).lease_until == lease
         Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-        services.reap_lost_jobs()
+        reap_lost_jobs()
         progress.update(1)
         return {"by": "the one that hung"}
 
@@ -461,7 +462,8 @@ def test_nobody_cancels_a_job_between_holding_it_and_storing() -> None:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """What was handed to the broker."""
     found: list[Job] = []
-    monkeypatch.setattr(services, "send", found.append)
+    for module in (services, lost_jobs):
+        monkeypatch.setattr(module, "send", found.append)
     return found
 
 

@@ -30,7 +30,7 @@ from lookalike.learning.metric.language import Language, name_language, pseudola
 from lookalike.learning.metric.training import Guidance, MetricLearner, MetricSettings, Objective
 from lookalike.learning.projection import Layers
 from lookalike.metrics.classes import class_retrieval
-from lookalike.stats.roc_auc import mean_defined
+from lookalike.stats.defined_values import mean_defined
 
 MOST_CLASSES = 56  # in a batch, two images of each
 BATCH = 128  # of fine-tuning

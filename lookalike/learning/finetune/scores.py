@@ -15,7 +15,8 @@ from lookalike.metrics.embedding_runs import embedding_run, named_gallery
 from lookalike.metrics.identity import identity_labels, score_similarity
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import score_runs
-from lookalike.stats.roc_auc import auc_and_ap, mean_defined
+from lookalike.stats.defined_values import mean_defined
+from lookalike.stats.roc_auc import auc_and_ap
 
 IDENTITY = {"identity R@1": "Success@1", "identity HR@5": "vsd_hr@5", "identity MRR@5": "vsd_mrr@5"}
 SIMILARITY = {"similarity HR@5": "vsd_hr@5", "similarity MRR@5": "vsd_mrr@5"}

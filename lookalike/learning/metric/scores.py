@@ -12,7 +12,7 @@ from lookalike.learning.engine.determinism import one_thread
 from lookalike.learning.losses.matching import matching
 from lookalike.learning.metric.language import Language
 from lookalike.metrics.classes import class_retrieval, cluster_agreement
-from lookalike.stats.roc_auc import mean_defined
+from lookalike.stats.defined_values import mean_defined
 
 MEASURES = ("R@1", "R@1, other products", "mAP@R", "NMI")
 NEAREST = 20

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from lookalike.metrics.micro import micro_split
-from lookalike.stats.roc_auc import auc_and_ap, mean_defined, micro_auc_and_ap
+from lookalike.stats.defined_values import mean_defined
+from lookalike.stats.roc_auc import auc_and_ap, micro_auc_and_ap
 
 # Golden case G1: ties, one-class queries, negative scores.
 G1_QUERIES = [0, 0, 0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4]
