@@ -97,7 +97,7 @@ def test_our_glad_is_crowdkits_on_real_votes(shared_data):
     assert (ours.argmax(axis=1) == theirs.argmax(axis=1)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.daily
 @pytest.mark.filterwarnings("ignore::pandas.errors.PandasDeprecationWarning")
 def test_one_restart_of_mace_is_as_good_as_crowdkits_ten():
     from crowdkit.aggregation.classification import MACE
