@@ -196,3 +196,9 @@ class RunDetails(Schema):
     missing: Literal["error", "worst"] = Field(
         "error", description="Pairs without a score: refuse the run, or count as the worst."
     )
+
+
+class CampaignQuery(Schema):
+    """Of which campaign."""
+
+    campaign: Text = Field("", max_length=80, description="Slug of a campaign; empty for all.")

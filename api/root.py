@@ -25,6 +25,8 @@ from api.routes.people import router as accounts_router
 from api.routes.pools import router as pooling_router
 from api.routes.releases import router as releases_router
 from api.routes.results import router as evaluation_router
+from api.routes.review import router as review_router
+from api.routes.runs import router as runs_router
 
 DESCRIPTION = """Read catalogs, pools, templates, triplets, campaigns, judgements, runs, results and
 releases of a Lookalike site, and upload runs to be scored. Requests carry an access token, which
@@ -77,8 +79,10 @@ for router in (
     pooling_router,
     conditional_router,
     annotation_router,
+    review_router,
     comments_router,
     evaluation_router,
+    runs_router,
     releases_router,
     audit_router,
 ):

@@ -1,4 +1,4 @@
-"""The API's routes about runs and results."""
+"""The API's routes about results."""
 
 from __future__ import annotations
 
@@ -6,40 +6,22 @@ import uuid
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from django.utils.datastructures import MultiValueDict
-from ninja import Field, File, Form, Query, Router, Schema, Status
-from ninja.files import UploadedFile
+from ninja import Query, Router
 
 from accounts.access import signed_in
-from api.access import reads, uploads_runs
-from api.errors import ApiError, Detail, errors
-from api.limits import UPLOADS, spend
-from api.paging import Page, PageQuery, Part, Text, read_part
+from api.access import reads
+from api.errors import errors
+from api.paging import Page, PageQuery, Part, read_part
 from api.result_schemas import (
     BiasOut,
+    CampaignQuery,
     ResultOut,
     ResultWhole,
-    RunDetails,
-    RunOut,
-    RunWhole,
-    UploadOut,
 )
-from evaluation.models import Result, Run
-from evaluation.results.api_queries import find_upload, results_seen_by, runs_seen_by
-from evaluation.results.queries import campaigns_seen_by
-from evaluation.runs.forms import RunForm
-from evaluation.runs.services import take_in_run
-from jobs.models import Job
-from jobs.services import JobError
-from lookalike.io.errors import InputError
+from evaluation.models import Result
+from evaluation.results.api_queries import results_seen_by
 
 router = Router(tags=["Runs and results"], auth=reads)
-
-
-class CampaignQuery(Schema):
-    """Of which campaign."""
-
-    campaign: Text = Field("", max_length=80, description="Slug of a campaign; empty for all.")
 
 
 @router.get("/results", response={200: Page[ResultOut], **errors(422)}, summary="List results")
@@ -67,64 +49,3 @@ def result(request: HttpRequest, uid: uuid.UUID) -> Result:
 def bias_report(request: HttpRequest, uid: uuid.UUID) -> Result:
     """Return what a result says of its pool's bias; nothing of a campaign without a pool."""
     return get_object_or_404(results_seen_by(signed_in(request)).exclude(bias={}), uid=uid)
-
-
-@router.get("/runs", response={200: Page[RunOut], **errors(422)}, summary="List runs")
-def runs(request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]) -> Part[Run]:
-    """Return the uploaded runs that were checked, newest first."""
-    runs = runs_seen_by(signed_in(request))
-    if wanted.campaign:
-        runs = runs.filter(campaign__slug=wanted.campaign)
-    return read_part(runs, page, newest_first=True)
-
-
-@router.get("/runs/{uuid:uid}", response={200: RunWhole, **errors(404)}, summary="One run")
-def run(request: HttpRequest, uid: uuid.UUID) -> Run:
-    """Return a run with its newest score."""
-    return get_object_or_404(runs_seen_by(signed_in(request)), uid=uid)
-
-
-@router.post(
-    "/campaigns/{slug:slug}/runs",
-    auth=uploads_runs,
-    response={202: UploadOut, **errors(400, 404, 409, 413, 422)},
-    summary="Upload a run",
-)
-def upload_run(
-    request: HttpRequest,
-    slug: str,
-    details: Form[RunDetails],
-    file: File[UploadedFile],
-    ids_file: File[UploadedFile | None] = None,
-) -> Status[Job]:
-    """Upload scores or embeddings to be checked and scored; the answer says where to look.
-
-    TREC run, CSV or parquet (query, candidate, score), or embeddings as .npy (with `ids_file`),
-    .npz or parquet. Images are named by path, uid, SHA-256 or a release's image_id.
-    """
-    owner = signed_in(request)
-    campaign = get_object_or_404(campaigns_seen_by(owner), slug=slug)
-    spend(UPLOADS, owner.pk)
-    files = {"file": [file], **({"ids_file": [ids_file]} if ids_file else {})}
-    form = RunForm(campaign, details.dict(), MultiValueDict(files))
-    if not form.is_valid():
-        problems = [
-            Detail(where=f"form.{field}", message=str(message))
-            for field, messages in form.errors.items()
-            for message in messages
-        ]
-        message = "The run cannot be taken; see the details."
-        raise ApiError(422, "invalid_run", message, details=problems)
-    try:
-        job = take_in_run(campaign=campaign, owner=owner, given=form.cleaned_data)
-    except InputError as problem:
-        raise ApiError(422, "invalid_run", str(problem)) from problem
-    except JobError as problem:
-        raise ApiError(409, "conflict", str(problem)) from problem
-    return Status(202, job)
-
-
-@router.get("/uploads/{uuid:uid}", response={200: UploadOut, **errors(404)}, summary="An upload")
-def upload(request: HttpRequest, uid: uuid.UUID) -> Job:
-    """Return how far the check of an upload is; `run` is there once it is stored."""
-    return find_upload(signed_in(request), uid)

@@ -40,7 +40,7 @@ PLENTY = Limit("requests", 10**9, 60)
 def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of requests in a minute are what this test is about."""
     monkeypatch.setattr("api.access.REQUESTS", PLENTY)
-    monkeypatch.setattr("api.routes.results.UPLOADS", PLENTY)
+    monkeypatch.setattr("api.routes.runs.UPLOADS", PLENTY)
 
 
 @pytest.fixture(autouse=True)

@@ -122,7 +122,7 @@ def test_too_large_an_upload_is_refused_before_it_is_read(researcher, path, monk
 
 
 def test_uploads_are_limited(researcher, path, monkeypatch):
-    monkeypatch.setattr("api.routes.results.UPLOADS", type(UPLOADS)("uploads", 1, 3600))
+    monkeypatch.setattr("api.routes.runs.UPLOADS", type(UPLOADS)("uploads", 1, 3600))
     researcher.post(path, {"name": "a", "file": csv(b"x")}, 202)
     assert researcher.post(path, {"name": "b", "file": csv(b"x")}, 429)["code"] == "rate_limited"
 
