@@ -26,6 +26,7 @@ from releases.blindness.pairs import note_release
 from releases.freeze.freeze import build
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Download, Release, Visibility
+from releases.site.board import prepare_board
 from releases.site.queries import FREEZE_TASK, earlier_versions
 from releases.storage import building_folder, files_folder, final_folder, left_building
 
@@ -95,6 +96,7 @@ def freeze(request: FreezeRequest, progress: JobProgress) -> dict[str, Any]:
         raise JobError(str(problem)) from problem
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    prepare_board(release)
     steps.end("Frozen")
     return {"release": release.slug, "version": release.version, "seal": release.seal}
 

@@ -13,11 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
 from catalog.images.blobs import read_preview
-from evaluation.results.leaderboard import HEADINGS
 from evaluation.results.leaderboard_files import leaderboard_response
 from jobs.services import JobConflictError
 from lookalike.bias.measurements import EQUAL_OUTSIDER
-from lookalike.metrics.leaderboard import Leaderboard
 from lookalike.release.documents.citation import bibtex, citation, cite_as
 from lookalike.release.documents.datasheet import datasheet_html
 from lookalike.release.documents.facts import Facts
@@ -25,9 +23,10 @@ from lookalike.release.format.folder import Folder
 from releases.forms import FreezeForm, first_words
 from releases.models import Release, Visibility
 from releases.services import request_freeze, set_visibility
+from releases.site.board import board_of
 from releases.site.downloads import download
 from releases.site.integrity import DamagedFileError
-from releases.site.leaderboard import human, leaderboard
+from releases.site.leaderboard import human
 from releases.site.pictures import covers, has_picture, shown_pair
 from releases.site.queries import (
     FileLine,
@@ -47,23 +46,6 @@ from releases.site.queries import (
 )
 from releases.site.signing import signature_of
 from releases.storage import files_folder
-
-BOARD = (
-    *("nDCG@5", "vsd_hr@5", "Success@5", "MRR@5", "P@5", "P_all@5", "judged@5", "AP'"),
-    *("macro_roc_auc", EQUAL_OUTSIDER),
-)
-
-
-def board_measures(release: Release, *, hidden: bool = False) -> tuple[str, ...]:
-    """Return the measures of the board: by grades first, VSD's where products are known.
-
-    The equal-outsider AUC needs a pool whose labels are all known here.
-    """
-    known = {*release.results.get("measures", BOARD)}
-    is_whole = not hidden and "judged" not in release.results
-    if is_whole and any(model["badge"] == "pooled" for model in release.entrants):
-        known.add(EQUAL_OUTSIDER)
-    return tuple(name for name in BOARD if name in known)
 
 
 def page_facts(release: Release) -> Facts:
@@ -97,7 +79,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     release = release_or_404(request.user, slug, version)
     facts = page_facts(release)
     hidden = _asks_hidden(request, release)
-    board = _board(request, release, hidden=hidden)
+    board = board_of(release, request.user, request.GET.get("by", ""), hidden=hidden)
     person = request.user
     files = list(file_lines(release))
     context: dict[str, Any] = {
@@ -133,25 +115,13 @@ def _asks_hidden(request: HttpRequest, release: Release) -> bool:
     return release.has_hidden_labels and request.GET.get("labels") == "hidden"
 
 
-def _board(request: HttpRequest, release: Release, *, hidden: bool) -> Leaderboard:
-    """Return the table sorted as asked, by default by what all models may be compared by."""
-    measures = board_measures(release, hidden=hidden)
-    columns = [(name, HEADINGS.get(name, name)) for name in measures]
-    by = request.GET.get("by", "")
-    if by not in measures:
-        submitted = visible_submissions(release, request.user).filter(scored_at__isnull=False)
-        is_mixed = any(one["badge"] != "pooled" for one in release.entrants) or submitted.exists()
-        by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in measures else measures[0]
-    return leaderboard(release, request.user, columns, by, hidden=hidden)
-
-
 @require_safe
 def leaderboard_file(request: HttpRequest, slug: str, version: str, ending: str) -> HttpResponse:
     """Download the leaderboard, sorted as the page is: csv, md or tex."""
     release = release_or_404(request.user, slug, version)
     hidden = _asks_hidden(request, release)
     return leaderboard_response(
-        _board(request, release, hidden=hidden),
+        board_of(release, request.user, request.GET.get("by", ""), hidden=hidden),
         f"{slug}-{version}",
         ending,
         human=None if hidden else human(release),

@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
 
@@ -65,6 +66,17 @@ def test_a_stranger_reads_and_downloads_a_public_release(client: Client, release
     for line in file_lines(release):
         content = body(client.get(f"{BASE}files/{line.path}"))
         assert hashlib.sha256(content).hexdigest() == line.sha256
+
+
+def test_its_first_reader_waits_for_no_figure(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caches["process"].clear()  # of what other tests looked at
+    freeze_now(request_for(world, is_public=True))
+    caches["process"].clear()  # the worker's: a web process has its own
+    for made in ("release_leaderboard", "release_human_line", "equal_outsiders"):
+        monkeypatch.setattr(f"releases.site.leaderboard.{made}", None)
+    assert client.get(BASE).status_code == 200
 
 
 def test_the_manifest_is_given_away_unless_it_was_changed(client: Client, release: Release) -> None:
