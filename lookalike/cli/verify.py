@@ -58,7 +58,9 @@ def verdict_text(verdict: Verdict) -> str:
         )
     else:
         n = len(verdict.findings)
-        lines.append(f"{name} is not what was frozen: {n:,} file{'' if n == 1 else 's'} differ")
+        lines.append(
+            f"{name} is not what was frozen: {n:,} {'file differs' if n == 1 else 'files differ'}"
+        )
         if not verdict.were_numbers_checked:
             lines.append("The numbers were not computed again, since files are damaged.")
     return "\n".join(lines) + "\n"

@@ -83,6 +83,26 @@ def test_percentiles_would_not_keep_it(simulation: ModuleType) -> None:
     assert found.held > 0.9
 
 
+def test_the_check_finds_other_figures_and_broken_promises_but_not_another_rounding(
+    simulation: ModuleType,
+) -> None:
+    table = "| of | 10 |\n|---|---|\n| a | 91.0% | 95.0% (94% shown) | none shown | 94.0% |  |"
+
+    def found(old: str, new: str) -> list[str]:
+        assert old in table
+        return list(simulation.faults(table.replace(old, new), table))
+
+    assert found("95.0%", "95.0%") == found("95.0%", "95.1%") == []
+    assert found("95.0%", "95.2%") == [
+        "a: 95.2% (94% shown), but 95.0% (94% shown) in the document"
+    ]
+    assert len(found("94% shown", "90% shown")) == len(found("none shown", "95.0%")) == 1
+    assert found("| a", "| b") == ["the document has other rows"]
+    assert list(simulation.faults(table.replace("94.0%", "92.9%"), table)) == [
+        "a: 92.9%, but 94.0% in the document", "a: 92.9% at 200 queries"
+    ]  # fmt: skip
+
+
 @pytest.mark.daily
 def test_the_figures_of_the_document_are_those_of_the_script() -> None:
     command = [sys.executable, str(SCRIPT), "--check"]
