@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.core.arrays import Float32s
-from lookalike.images.metadata import MetadataError, read_metadata
+from lookalike.images.metadata import MetadataError, Row, read_metadata
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 
@@ -56,12 +56,8 @@ def described_vectors(arguments: argparse.Namespace) -> DescribedVectors:
     Raises:
         InputError: a file cannot be used, or an image is not in the metadata.
     """
-    table = read_vectors(arguments.vectors, arguments.ids)
-    path = Path(arguments.metadata)
-    try:
-        known = read_metadata(path.read_bytes(), path.name, with_products=False).rows
-    except MetadataError as problem:
-        raise InputError(str(problem)) from problem
+    table, path = read_vectors(arguments.vectors, arguments.ids), Path(arguments.metadata)
+    known = described_images(path)
     missing = [name for name in table.ids if name not in known]
     if missing:
         raise InputError(
@@ -71,3 +67,15 @@ def described_vectors(arguments: argparse.Namespace) -> DescribedVectors:
     return DescribedVectors(
         table.ids, table.vectors, [row.attributes for row in rows], [row.product_id for row in rows]
     )
+
+
+def described_images(path: Path) -> Mapping[str, Row]:
+    """Return what a metadata file says of each image, by its path.
+
+    Raises:
+        InputError: the file cannot be used.
+    """
+    try:
+        return read_metadata(path.read_bytes(), path.name, with_products=False).rows
+    except MetadataError as problem:
+        raise InputError(str(problem)) from problem

@@ -213,6 +213,10 @@ def test_the_command_learns_and_says_what_guessing_would_get(paints):
             printed("learn_notion", "paints", "Other", "--column", column)
     table = printed(
         "score_notions", "paints", "--space", "paints", "--columns", "colour", "--dim", "2",
-        "--repetitions", "1", "--methods", "random,raw,span of the prompts",
+        "--repetitions", "1", "--methods", "random,raw,span of the prompts", "--sweep-dims", "3",
+        "--sweep-prompts", "2",
     )  # fmt: skip
-    assert [row["method"] for row in table["notions"]] == ["random", "raw", "span of the prompts"]
+    kinds = [(row["method"], row["dim"], row["n_prompts"]) for row in table["notions"]]
+    n = kinds[0][2]
+    assert kinds[3:] == [("InDiReCT", 3, n), ("InDiReCT", 2, 2)]
+    assert [kind[0] for kind in kinds[:3]] == ["random", "raw", "span of the prompts"]

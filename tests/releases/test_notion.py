@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import Role, User
+from accounts.tokens.services import allowed_scopes, create_token
 from annotation.errors import CampaignError
 from annotation.forms import GoldFromCampaignForm, SettingsForm
 from annotation.models import Campaign
@@ -23,7 +24,7 @@ from lookalike.release.verify import verify
 from pooling.campaign.services import open_pool_campaign
 from releases.importing.release import import_any
 from releases.storage import archive_path, files_folder
-from tests.clients import signed_in
+from tests.clients import Caller, signed_in
 from tests.releases.two_campaigns import add_campaign, freeze_both
 from tests.worlds import SPECS, World, freeze_now, request_for
 
@@ -64,6 +65,11 @@ def test_a_release_keeps_the_notion_and_an_import_brings_it_back(asked: World) -
         .content.decode()
     )
     assert "Labels say what is similar in <strong>colour</strong>" in page
+    reader = User.objects.create_user("reader", role=Role.RESEARCHER)
+    _, token = create_token(owner=reader, name="t", scopes=allowed_scopes(reader), days=1)
+    said = Caller(reader, token).get(f"/campaigns/{asked.campaign.slug}")
+    assert (said["notion"], said["notion_model"]) == ("colour", SPEC)
+    assert said["notion_prompts"] == PROMPTS
     import_any(source=archive_path(release), slug="again", catalog=asked.catalog)
     again = Campaign.objects.get(slug="again")
     assert again.asked_notion == asked.campaign.asked_notion

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.work.commands import JobCommand
 from learning.text_spaces.queries import space_by_slug
-from lookalike.cli.learn.options import captions, comma_list
+from lookalike.cli.learn.options import captions, comma_list, number_list
 from lookalike.core.dataclass_json import as_json
 from lookalike.stats.text_tables import table
 from pooling.new_pool.parsing import catalog_by_slug
@@ -32,6 +32,13 @@ class Command(JobCommand):
         parser.add_argument("--dim", type=int, default=16)
         parser.add_argument("--repetitions", type=int, default=5)
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--sweep-dims", type=number_list, default=[], help="InDiReCT at these dims too"
+        )
+        parser.add_argument(
+            "--sweep-prompts", type=number_list, default=[],
+            help="InDiReCT with so many of the prompts too",
+        )  # fmt: skip
         parser.add_argument("--all-images", action="store_true")
         parser.add_argument("--other-products", action="store_true")
 
@@ -49,6 +56,7 @@ class Command(JobCommand):
             columns=options["columns"], captions=dict(options["caption"]),
             methods=options["methods"] or list(METHODS), dim=options["dim"],
             n_repetitions=options["repetitions"], seed=options["seed"],
+            dims=options["sweep_dims"], counts=options["sweep_prompts"],
             all_images=options["all_images"], other_products=options["other_products"],
         )  # fmt: skip
         found = score_notions(catalog, space, scoring)

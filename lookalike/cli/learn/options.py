@@ -27,3 +27,11 @@ def captions(text: str) -> tuple[str, str]:
     if not equals or "{}" not in caption:
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=CAPTION with {{}} in the caption")
     return column.strip(), caption.strip()
+
+
+def number_list(text: str) -> list[int]:
+    """Return the whole numbers of a list with commas between them."""
+    try:
+        return [int(part) for part in comma_list(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers") from None

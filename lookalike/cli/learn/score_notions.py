@@ -6,7 +6,7 @@ import argparse
 
 from lookalike.cli.described_vectors import add_vectors, described_vectors
 from lookalike.cli.learn.inputs import add_reader, reader
-from lookalike.cli.learn.options import captions, comma_list
+from lookalike.cli.learn.options import captions, comma_list, number_list
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
@@ -49,10 +49,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
     parser.add_argument(
-        "--sweep-dims", type=_numbers, default=[], metavar="LIST", help="InDiReCT at these dims too"
+        "--sweep-dims",
+        type=number_list,
+        default=[],
+        metavar="LIST",
+        help="InDiReCT at these dims too",
     )
     parser.add_argument(
-        "--sweep-prompts", type=_numbers, default=[], metavar="LIST",
+        "--sweep-prompts", type=number_list, default=[], metavar="LIST",
         help="InDiReCT with so many of the prompts too",
     )  # fmt: skip
     parser.add_argument(
@@ -88,10 +92,3 @@ def run(arguments: argparse.Namespace) -> Report:
         data={"n_images": found.n_images, "notions": as_json(found.rows)},
         table=Table(HEADER, found.shown),
     )
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in comma_list(text)]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers") from None

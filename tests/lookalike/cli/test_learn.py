@@ -29,6 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "one.txt").write_text("red\n")
     (folder / "two.txt").write_text("red\nRed\n")
     (folder / "bare.csv").write_text("path,product_id\n" + "".join(f"{n},p\n" for n in NAMES))
+    (folder / "same.csv").write_text("path,colour\na.jpg,red\nb.jpg,red\n")
     np.savez(folder / "nan.npz", ids=np.array(NAMES), vectors=np.full_like(vectors, np.nan))
     return folder
 
@@ -83,6 +84,19 @@ def test_a_notion_on_a_space_is_one_projection_of_the_towers_vectors(space, fold
                  "--method", method, "--to", "m.safetensors"]  # fmt: skip
         assert main(words) == 0
         assert Layers.load(folder / "m.safetensors").n_in == 20
+
+
+def test_a_notion_is_said_by_the_values_of_an_attribute_in_the_spaces_caption(space, folder):
+    words = ["learn", "notion", "--column", "colour", "--metadata", "m.csv", "--space", space,
+             "--dim", "2", "--method", "span", "--to", "values.safetensors"]  # fmt: skip
+    for more, prompt in (
+        ([], "a photo of something whose colour is blue"),
+        (["--template", "a {} shoe"], "a blue shoe"),
+    ):
+        assert main([*words, *more]) == 0
+        prompts = Layers.load(folder / "values.safetensors").card["prompts"]
+        assert len(prompts) == 3
+        assert prompts[0] == prompt
 
 
 def test_the_table_has_a_row_for_each_notion_method_and_size(space, capsys):
@@ -146,6 +160,12 @@ def test_templates_are_answered_by_the_notion_of_their_condition(space, folder, 
          "space: none holds no text space"),
         (["notion", "--words", "colours.txt", "--encoder", "x", "--to", "n", "--vectors", "v.npz"],
          "--vectors and --mapped belong together"),
+        (["notion", "--column", "size", "--metadata", "m.csv", "--encoder", "x", "--to", "n"],
+         "no image of m.csv has 'size'; its attributes: colour, shape, maker"),
+        (["notion", "--column", "colour", "--metadata", "same.csv", "--encoder", "x", "--to", "n"],
+         "attribute: its one value is 'red'"),
+        (["notion", "--column", "colour", "--encoder", "x", "--to", "n"],
+         "--column and --metadata belong together"),
         (["notion", "--words", "two.txt", "--encoder", "x", "--to", "n"],
          "prompts: 'a photo of a red' and 'a photo of a Red' are the same"),
         (["notion", "--words", "colours.txt", "--encoder", "x", "--to", "n", "--vectors",
