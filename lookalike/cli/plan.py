@@ -17,20 +17,13 @@ from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.runs import read_run
 from lookalike.planning.backtest import backtest
+from lookalike.planning.designs import RANGE, Costs, Design, Forecast, Wish, cheapest, frontier
 from lookalike.planning.estimates import estimate
 from lookalike.planning.pilot import Pilot, majority_labels
-from lookalike.planning.planner import (
-    Costs,
-    Design,
-    Forecast,
-    Wish,
-    assumed_pilot,
-    cheapest,
-    forecast,
-    frontier,
-)
+from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.pool_files import named_pool
 from lookalike.planning.simulator import World
+from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -46,7 +39,7 @@ EXAMPLE = (
 )
 HEADER = (
     *("queries", "depth", "judges", "share", "pairs", "hours", "money"),
-    *("measure", "width", "bias", "order"),
+    *("measure", "width", "width_from", "width_to", "bias", "order"),
 )
 OF_DESIGNS = ("n_queries", "depth", "n_judges")
 DESIGNS: dict[str, tuple[Callable[[str], Any], str, str]] = {
@@ -176,23 +169,26 @@ def _row(one: Forecast) -> list[str | int | float | None]:
     return [
         *(design.n_queries, design.depth, design.n_judges, design.share),
         *(one.n_pairs, round(one.hours, 2), round(one.money, 2)),
-        *(one.measure, one.widest, max(one.biases), one.order),
+        *(one.measure, one.widest, *one.widest_range, max(one.biases), one.order),
     ]
 
 
 def _text(shown: Sequence[Forecast], found: Sequence[Forecast]) -> Iterator[str]:
     yield f"{found[0].measure}: {len(found)} designs"
-    yield "width: ± of the widest interval; bias: how far wrong labels of its judges move a value;"
+    yield f"width: ± of the widest interval; range: where {RANGE:.0%} of such widths come;"
+    yield "bias: how far wrong labels of its judges move a value;"
     yield "order: the probability, at least, that all models come out in the right order"
     yield ""
     has_money = any(one.money for one in found)
-    head = ["queries", "depth", "judges", "share", "pairs", "hours", "width", "bias", "order"]
+    head = ["queries", "depth", "judges", "share", "pairs", "hours"]
+    head += ["width", "range", "bias", "order"]
     rows = [head + (["money"] if has_money else [])]
     for one in shown:
         d = one.design
         cells = [str(d.n_queries), str(d.depth), str(d.n_judges), TEXT.share(d.share, 0)]
         cells += [f"{one.n_pairs:,}", f"{one.hours:,.1f}"]
-        cells += [TEXT.number(one.widest), TEXT.number(max(one.biases)), TEXT.share(one.order)]
+        cells += [TEXT.number(one.widest), TEXT.interval(Interval(*one.widest_range), 3)]
+        cells += [TEXT.number(max(one.biases)), TEXT.share(one.order)]
         rows.append(cells + ([f"{one.money:,.0f}"] if has_money else []))
     yield from table(rows)
 

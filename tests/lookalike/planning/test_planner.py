@@ -10,17 +10,10 @@ import pytest
 from lookalike.cli.main import main
 from lookalike.core.errors import Refused
 from lookalike.planning.backtest import backtest
+from lookalike.planning.designs import Costs, Design, Forecast, Wish, cheapest, frontier
+from lookalike.planning.intervals import width_range
 from lookalike.planning.pilot import Pilot, judged_by
-from lookalike.planning.planner import (
-    Costs,
-    Design,
-    Forecast,
-    Wish,
-    cheapest,
-    forecast,
-    frontier,
-    order_probability,
-)
+from lookalike.planning.planner import forecast, order_probability
 from lookalike.planning.simulator import World, simulate
 from lookalike.stats.intervals import mean_interval
 
@@ -32,7 +25,8 @@ PILOT = Pilot.of(CAMPAIGN.pool, VOTES)
 def made(hours: float, width: float, *orders: float, bias: float = 0.0) -> Forecast:
     neighbours = tuple(("a", "b", p) for p in orders)
     widths, biases = (width, width / 2), (bias, 0.0)
-    return Forecast(Design(50, 5, 1, 1.0), "P@5", 10, hours, 0.0, widths, biases, neighbours)
+    design, ranges = Design(50, 5, 1, 1.0), ((0.9 * width, 1.1 * width), (width / 4, width))
+    return Forecast(design, "P@5", 10, hours, 0.0, widths, biases, neighbours, ranges)
 
 
 def test_the_pilots_own_size_has_the_width_that_it_has():
@@ -85,6 +79,29 @@ def test_the_cheapest_design_that_meets_a_wish_is_found():
     assert cheapest([cheap], Wish(0.03)) is None
     assert cheapest([made(1, float("nan"))], Wish(0.03)) is None
     assert frontier([dear, cheap, good, made(3, 0.04)]) == [cheap, good, dear]
+
+
+def test_widths_come_within_their_range_as_often_as_is_said():
+    rng = np.random.default_rng(3)
+    for draw in (lambda n: rng.normal(size=n), lambda n: rng.binomial(5, 0.2, size=n) / 5):
+        within = []
+        for _ in range(500):
+            pilot, come = draw(60), draw(200)
+            low, high = width_range(pilot, 60, 200, 0.8)
+            within.append(low < come.std(ddof=1) / pilot.std(ddof=1) < high)
+        assert np.mean(within) == pytest.approx(0.8, abs=0.06)
+    normal, heavy = rng.normal(size=60), rng.normal(size=60) ** 5
+    assert np.ptp(width_range(heavy, 60, 200, 0.8)) > 2 * np.ptp(width_range(normal, 60, 200, 0.8))
+
+
+def test_the_range_of_the_widest_interval_stands_beside_it():
+    few, many = forecast(PILOT, [Design(n, 5, 3, 1.0) for n in (40, 4_000)], ["P@5"], Costs())
+    for one in (few, many):
+        low, high = one.widest_range
+        assert low < one.widest < high
+        assert (low, high) in one.ranges
+    assert np.ptp(many.widest_range) / many.widest < np.ptp(few.widest_range) / few.widest
+    assert np.isnan(made(1, float("nan")).widest_range).all()
 
 
 def test_wrong_labels_of_one_judge_are_a_bias_that_no_number_of_queries_mends():
