@@ -140,7 +140,7 @@ def observe(world: World, true: dict[str, Floats], seed: int) -> Outcome:
         wrong["recall"] |= bool(advice.recall > recall + 1e-12)
     held = {
         one.name: [
-            e.low <= t <= e.high
+            bool(e.low <= t <= e.high)
             for e, t in zip(one.intervals(), true[one.name], strict=True)
             if e.is_defined
         ]

@@ -40,6 +40,10 @@ def make_plan(
         tried_on = assumed_pilot(World(**world), wanted)
     else:
         tried_on = pilot_of(campaign, progress)
+    try:
+        Wish(**wish).refuse_order_of_one(tried_on.pool.models)
+    except Refused as problem:
+        raise JobError(f"The pilot cannot tell: {problem.message}.") from problem
     found: list[Forecast] = []
     for _, alike in groupby(sorted(wanted, key=_effort), key=_effort):
         progress.update(len(found), len(wanted), "Trying designs out")

@@ -109,6 +109,7 @@ def run(arguments: argparse.Namespace) -> Report:
     given = {"seconds": arguments.seconds, "hourly": arguments.hourly}
     costs = Costs(**{name: value for name, value in given.items() if value is not None})
     pilot = _pilot(arguments) if arguments.proposals else _assumed(arguments, designs)
+    wish.refuse_order_of_one(pilot.pool.models)
     found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
     if not found:
         raise InputError(f"no design is deep enough for {arguments.measure}")

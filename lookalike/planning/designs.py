@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,7 +105,9 @@ class Forecast:
 
     @property
     def order(self) -> float:
-        """A lower bound of the probability that the whole order is right."""
+        """A lower bound of the probability that the whole order is right; NaN of one model."""
+        if not self.neighbours:
+            return float("nan")
         return max(0.0, 1.0 - sum(1.0 - p for _, _, p in self.neighbours))
 
 
@@ -126,6 +128,11 @@ class Wish:
             raise Refused("width", f"{self.width:g} is not between 0 and 1")
         if self.order is not None and not 0.0 < self.order < 1.0:
             raise Refused("order", f"{self.order:g} is not between 0 and 1")
+
+    def refuse_order_of_one(self, models: Sequence[str]) -> None:
+        """Raise Refused where an order is wished of one model."""
+        if self.order is not None and len(models) < 2:
+            raise Refused("order", "one model alone has no order; wish for a width")
 
     def is_met(self, forecast: Forecast) -> bool:
         """Whether a forecast has all that is wished."""

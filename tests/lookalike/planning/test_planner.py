@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -198,6 +199,10 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
         ([*spread, "0.5", "--hourly", "0"], "--hourly: --backtest-spread tries no design"),
         (["plan", "--queries", ""], "--queries '' is not a list of numbers"),
         (["plan", "--close", "--best", "0.3"], "name one or the other"),
+        (
+            ["plan", "--models", "1", "--queries", "50", "--order", "0.9"],
+            "one model alone has no order",
+        ),
         ([*spread, "nan"], "nan is not a share of the queries"),
         ([*pilot, *votes, "--measure", "P@x"], "no estimate from a partly judged pool for 'P@x'"),
     ):
@@ -210,6 +215,8 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     assumed = "plan --images 20 --models 2 --queries 50 --depth 3 --share 1 --measure P@3"
     assert main(assumed.split()) == 0
     assert "from assumptions" in capsys.readouterr().err
+    assert main([*assumed.replace("--models 2", "--models 1").split(), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["forecasts"][0]["order"] is None
     assert main(assumed.replace("P@3", "P@5").split()) == 2
     assert "no design is deep enough" in capsys.readouterr().err
 
