@@ -23,15 +23,18 @@ from lookalike.planning.pilot import Pilot, majority_labels
 from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.pool_files import named_pool
 from lookalike.planning.simulator import World
+from lookalike.release.format.layout import ALL_TABLES
+from lookalike.release.opened import open_release
+from lookalike.release.rounds import judged_share, named_pool_of
 from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
     "Say what designs of a campaign would cost and bring: hours, money, widths of intervals and "
     "how likely neighbouring models come out in the right order; and the cheapest that meets a "
-    "wish. From a pilot (--proposals, --run and --votes or --qrels of queries judged whole), or "
-    "from assumptions about the models, the pictures and the judges. --backtest says how well a "
-    "part of the pilot would have foretold all of it."
+    "wish. From a pilot (--release, or --proposals, --run and --votes or --qrels, of queries that "
+    "are judged whole), or from assumptions about the models, the pictures and the judges. "
+    "--backtest-spread says how well a part of the pilot would have foretold all of it."
 )
 EXAMPLE = (
     "lookalike plan --close --queries 100,200,400 --depth 5,10 --judges 1,3 --share 0.25,0.5,1 "
@@ -71,6 +74,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--proposals", type="input", metavar="FILE", help="query,candidate,model,rank"
     )
     pilot.add_argument(
+        "--release", type="input", metavar="FILE",
+        help="a release's folder or zip, in place of all these files",
+    )  # fmt: skip
+    pilot.add_argument(
         "--run", type="input", action="append", default=[], metavar="FILE",
         help="whole lists; once per model",
     )  # fmt: skip
@@ -108,7 +115,7 @@ def run(arguments: argparse.Namespace) -> Report:
     wish = Wish(arguments.width, arguments.order)
     given = {"seconds": arguments.seconds, "hourly": arguments.hourly}
     costs = Costs(**{name: value for name, value in given.items() if value is not None})
-    pilot = _pilot(arguments) if arguments.proposals else _assumed(arguments, designs)
+    pilot = _pilot(arguments) if _has_pilot(arguments) else _assumed(arguments, designs)
     wish.refuse_order_of_one(pilot.pool.models)
     found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
     if not found:
@@ -148,6 +155,8 @@ def _pilot(arguments: argparse.Namespace) -> Pilot:
         assumed = [HOW_CLOSE, *(name for name in assumed if name not in ("--best", "--worst"))]
     if assumed:
         raise InputError(f"{', '.join(assumed)}: assumptions say nothing beside a pilot")
+    if arguments.release is not None:
+        return _released(arguments)
     if not arguments.run or not (arguments.votes or arguments.qrels):
         raise InputError("a pilot takes --proposals, --run, and --votes or --qrels")
     runs = [read_run(path) for path in arguments.run]
@@ -156,6 +165,26 @@ def _pilot(arguments: argparse.Namespace) -> Pilot:
         return Pilot.of(named.pool, named.labels(read_qrels(arguments.qrels))[:, None])
     votes = read_votes(arguments.votes)
     return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))
+
+
+def _has_pilot(arguments: argparse.Namespace) -> bool:
+    return arguments.proposals is not None or arguments.release is not None
+
+
+def _released(arguments: argparse.Namespace) -> Pilot:
+    """Return the models that built the pool of a release, and its votes that count."""
+    given = ("proposals", "votes", "qrels", "run")
+    if beside := [f"--{name}" for name in given if getattr(arguments, name)]:
+        raise InputError(f"{', '.join(beside)} not beside --release, which has them itself")
+    with open_release(arguments.release) as release:
+        if judged_share(release) < 1:
+            raise InputError(
+                f"{release.title} was judged in part, by rounds: the queries that are judged "
+                "whole are no fair sample of it"
+            )
+        named = named_pool_of(release)
+        votes = read_votes(release.path / ALL_TABLES["judgements"].path)
+        return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))
 
 
 def _assumed(arguments: argparse.Namespace, designs: Sequence[Design]) -> Pilot:
@@ -210,7 +239,7 @@ def _answer(best: Forecast | None) -> Iterator[str]:
 
 def _notes(arguments: argparse.Namespace, pilot: Pilot) -> Iterator[str]:
     n = pilot.pool.n_queries
-    if arguments.proposals:
+    if _has_pilot(arguments):
         yield f"from a pilot of {n} queries judged whole"
         if arguments.qrels:
             yield "labels without votes: more or fewer judges change the hours alone, and no bias"
@@ -226,8 +255,8 @@ def _backtested(arguments: argparse.Namespace) -> Report:
     ]
     if beside:
         raise InputError(f"{', '.join(beside)}: --backtest-spread tries no design out")
-    if not arguments.proposals:
-        raise InputError("--backtest-spread is of a pilot: --proposals too")
+    if not _has_pilot(arguments):
+        raise InputError("--backtest-spread is of a pilot: --proposals or --release too")
     pilot = _pilot(arguments)
     one = estimate(pilot.pool, majority_labels(pilot.votes), [], [arguments.measure]).measures[0]
     found = backtest(one.by_query, arguments.backtest_spread, seed=arguments.seed)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lookalike.cli.main import main
+from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.planning.backtest import backtest
 from lookalike.planning.designs import Costs, Design, Forecast, Wish, cheapest, frontier
@@ -84,7 +86,11 @@ def test_the_cheapest_design_that_meets_a_wish_is_found():
 
 def test_widths_come_within_their_range_as_often_as_is_said():
     rng = np.random.default_rng(3)
-    for draw in (lambda n: rng.normal(size=n), lambda n: rng.binomial(5, 0.2, size=n) / 5):
+    draws: list[Callable[[int], Floats]] = [
+        lambda n: rng.normal(size=n),
+        lambda n: rng.binomial(5, 0.2, size=n) / 5,
+    ]
+    for draw in draws:
         within = []
         for _ in range(500):
             pilot, come = draw(60), draw(200)

@@ -62,6 +62,7 @@ def test_labels_that_changed_are_counted_each_way(versions):
     old, new = (labels_in(folder) for folder in versions)
     changes = [new[pair] - old[pair] for pair in old.keys() & new.keys()]
     drift = after.drift
+    assert drift is not None
     assert (drift.n_to_similar, drift.n_to_different) == (changes.count(1), changes.count(-1))
     assert drift.n_shared == len(changes) > drift.n_to_similar + drift.n_to_different > 0
     assert drift.interval.low < drift.share < drift.interval.high
