@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, TypeVar
 
-from lookalike.bias.evidence.files import read_proposals, read_votes
 from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
-from lookalike.cli.simulate import HOW_CLOSE, add_world_options, world_options
+from lookalike.cli.plan_backtests import design_report, spread_report
+from lookalike.cli.plan_inputs import DESIGNS, OF_DESIGNS, has_pilot, read_pilot, several
+from lookalike.cli.simulate import add_world_options, world_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_qrels
-from lookalike.io.runs import read_run
-from lookalike.planning.backtest import backtest
 from lookalike.planning.designs import RANGE, Costs, Design, Forecast, Wish, cheapest, frontier
-from lookalike.planning.estimates import estimate
-from lookalike.planning.pilot import Pilot, majority_labels
+from lookalike.planning.pilot import Pilot
 from lookalike.planning.planner import assumed_pilot, forecast
-from lookalike.planning.pool_files import named_pool
 from lookalike.planning.simulator import World
-from lookalike.release.format.layout import ALL_TABLES
-from lookalike.release.opened import open_release
-from lookalike.release.rounds import judged_share, named_pool_of
 from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import TEXT, table
 
@@ -44,15 +36,6 @@ HEADER = (
     *("queries", "depth", "judges", "share", "pairs", "hours", "money"),
     *("measure", "width", "width_from", "width_to", "bias", "order"),
 )
-OF_DESIGNS = ("n_queries", "depth", "n_judges")
-DESIGNS: dict[str, tuple[Callable[[str], Any], str, str]] = {
-    "queries": (int, "100,200,400", "of the campaign"),
-    "depth": (int, "5", "k of the pool"),
-    "judges": (int, "3", "of each pair"),
-    "share": (float, "0.25,0.5,1", "of the pairs that is judged"),
-}
-OF_FORECASTS = (*DESIGNS, "seconds", "hourly", "width", "order", "all")
-T = TypeVar("T")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +75,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--backtest-spread", type=float, metavar="SHARE",
         help="of its queries, as a pilot of the pilot; no design is tried out",
     )  # fmt: skip
+    pilot.add_argument(
+        "--backtest-design", type=float, metavar="SHARE",
+        help="likewise, of one design: what each pilot foretells is held against all of the "
+        "queries, judged by the design",
+    )  # fmt: skip
     assumed = parser.add_argument_group("assumptions, where there is no pilot")
     add_world_options(assumed, without=OF_DESIGNS)
     parser.add_argument("--all", action="store_true", help="every design, not the best alone")
@@ -106,16 +94,18 @@ def run(arguments: argparse.Namespace) -> Report:
         OSError: if a file cannot be opened.
     """
     if arguments.backtest_spread is not None:
-        return _backtested(arguments)
-    several = [
-        _several(getattr(arguments, name), default, f"--{name}", kind)
+        return spread_report(arguments)
+    if arguments.backtest_design is not None:
+        return design_report(arguments)
+    lists = [
+        several(getattr(arguments, name), default, f"--{name}", kind)
         for name, (kind, default, _) in DESIGNS.items()
     ]
-    designs = [Design(*one) for one in product(*several)]
+    designs = [Design(*one) for one in product(*lists)]
     wish = Wish(arguments.width, arguments.order)
     given = {"seconds": arguments.seconds, "hourly": arguments.hourly}
     costs = Costs(**{name: value for name, value in given.items() if value is not None})
-    pilot = _pilot(arguments) if _has_pilot(arguments) else _assumed(arguments, designs)
+    pilot = read_pilot(arguments) if has_pilot(arguments) else _assumed(arguments, designs)
     wish.refuse_order_of_one(pilot.pool.models)
     found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
     if not found:
@@ -135,56 +125,6 @@ def run(arguments: argparse.Namespace) -> Report:
         table=Table(HEADER, [_row(one) for one in found]),
         notes=list(_notes(arguments, pilot)),
     )
-
-
-def _several(given: str | None, default: str, option: str, kind: Callable[[str], T]) -> list[T]:
-    text = default if given is None else given
-    try:
-        found = [kind(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        found = []
-    if not found:
-        raise InputError(f"{option} {text!r} is not a list of numbers such as 1,3")
-    return list(dict.fromkeys(found))
-
-
-def _pilot(arguments: argparse.Namespace) -> Pilot:
-    given = world_options(arguments, without=OF_DESIGNS)
-    assumed = [f"--{name.removeprefix('n_').replace('_', '-')}" for name in given]
-    if arguments.errors:
-        assumed = [HOW_CLOSE, *(name for name in assumed if name not in ("--best", "--worst"))]
-    if assumed:
-        raise InputError(f"{', '.join(assumed)}: assumptions say nothing beside a pilot")
-    if arguments.release is not None:
-        return _released(arguments)
-    if not arguments.run or not (arguments.votes or arguments.qrels):
-        raise InputError("a pilot takes --proposals, --run, and --votes or --qrels")
-    runs = [read_run(path) for path in arguments.run]
-    named = named_pool(read_proposals(arguments.proposals), runs)
-    if arguments.qrels:
-        return Pilot.of(named.pool, named.labels(read_qrels(arguments.qrels))[:, None])
-    votes = read_votes(arguments.votes)
-    return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))
-
-
-def _has_pilot(arguments: argparse.Namespace) -> bool:
-    return arguments.proposals is not None or arguments.release is not None
-
-
-def _released(arguments: argparse.Namespace) -> Pilot:
-    """Return the models that built the pool of a release, and its votes that count."""
-    given = ("proposals", "votes", "qrels", "run")
-    if beside := [f"--{name}" for name in given if getattr(arguments, name)]:
-        raise InputError(f"{', '.join(beside)} not beside --release, which has them itself")
-    with open_release(arguments.release) as release:
-        if judged_share(release) < 1:
-            raise InputError(
-                f"{release.title} was judged in part, by rounds: the queries that are judged "
-                "whole are no fair sample of it"
-            )
-        named = named_pool_of(release)
-        votes = read_votes(release.path / ALL_TABLES["judgements"].path)
-        return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))
 
 
 def _assumed(arguments: argparse.Namespace, designs: Sequence[Design]) -> Pilot:
@@ -239,37 +179,9 @@ def _answer(best: Forecast | None) -> Iterator[str]:
 
 def _notes(arguments: argparse.Namespace, pilot: Pilot) -> Iterator[str]:
     n = pilot.pool.n_queries
-    if _has_pilot(arguments):
+    if has_pilot(arguments):
         yield f"from a pilot of {n} queries judged whole"
         if arguments.qrels:
             yield "labels without votes: more or fewer judges change the hours alone, and no bias"
     else:
         yield f"from assumptions: {n} simulated queries; their truth is only as good as these"
-
-
-def _backtested(arguments: argparse.Namespace) -> Report:
-    """Say how well the spread within parts of the pilot foretells all of it."""
-    said = {name: getattr(arguments, name) for name in OF_FORECASTS}
-    beside = [
-        f"--{name}" for name, value in said.items() if value is not None and value is not False
-    ]
-    if beside:
-        raise InputError(f"{', '.join(beside)}: --backtest-spread tries no design out")
-    if not _has_pilot(arguments):
-        raise InputError("--backtest-spread is of a pilot: --proposals or --release too")
-    pilot = _pilot(arguments)
-    one = estimate(pilot.pool, majority_labels(pilot.votes), [], [arguments.measure]).measures[0]
-    found = backtest(one.by_query, arguments.backtest_spread, seed=arguments.seed)
-    n_all = pilot.pool.n_queries
-    return Report(
-        title="A backtest of a pilot's spread",
-        text=(
-            f"{arguments.measure}, {found.n_pilots} pilots of {found.n_queries} of {n_all} "
-            "queries, all judged in full\n"
-            f"width forecast / width come: {found.width:.3f} on average, off by "
-            f"{found.width_error:.1%}\n"
-            f"order of two models: Brier score {found.brier:.4f} over {found.n_orders:,} forecasts "
-            f"(one half for all: {found.brier_of_doubt:.4f})\n"
-        ),
-        data=as_json(found),
-    )

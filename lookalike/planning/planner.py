@@ -121,15 +121,11 @@ def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> 
     if design.depth > pilot.pool.depth:
         raise Refused("depth", f"the pilot is {pilot.pool.depth} deep: nothing is known below that")
     rng = np.random.default_rng([seed, design.depth, design.n_judges])
-    ranks = pilot.pool.ranks
-    kept: Bools = np.any((ranks > 0) & (ranks <= design.depth), axis=0)
-    n = pilot.pool.n_queries
-    pool = replace(part_of(pilot.pool, kept, np.arange(n), n), depth=design.depth)
-    votes = pilot.votes[kept]
+    pool, votes = at_depth(pilot, design.depth)
     names = [name for name in measures if needed_depth(name) <= pool.depth]
     best = estimate(pool, majority_labels(votes), [], names).measures
     n_tries = N_TRIES if design.share < 1.0 else 1
-    tries = [_try(pool, votes, design, names, rng) for _ in range(n_tries)]
+    tries = [judge_by_design(pool, votes, design, names, rng) for _ in range(n_tries)]
     wholes, parts = (
         [_together(several) for several in zip(*side, strict=True)]
         for side in zip(*tries, strict=True)
@@ -137,10 +133,26 @@ def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> 
     return _Tried(pool, tuple(zip(best, wholes, parts, strict=True)))
 
 
-def _try(
+def at_depth(pilot: Pilot, depth: int) -> tuple[RankedPool, Floats]:
+    """Return a pilot's pairs down to a depth, and their votes."""
+    ranks, n = pilot.pool.ranks, pilot.pool.n_queries
+    kept: Bools = np.any((ranks > 0) & (ranks <= depth), axis=0)
+    pool = replace(part_of(pilot.pool, kept, np.arange(n), n), depth=depth)
+    return pool, pilot.votes[kept]
+
+
+def judge_by_design(
     pool: RankedPool, votes: Floats, design: Design, names: Sequence[str], rng: np.random.Generator
 ) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
-    """Return the measures as the design's judges say of all pairs, and of those it judges."""
+    """Return the measures as the design's judges say of all pairs, and of those it judges.
+
+    Args:
+        pool: as deep as the design.
+        votes: shape (n_pairs, n_judges), of which the design's judges are drawn.
+        design: how many judges, and which share; its number of queries is the pool's.
+        names: of measures.
+        rng: draws votes and rounds.
+    """
     labels = judged_by(votes, design.n_judges, rng)
     whole = estimate(pool, labels, [], names).measures
     if design.share == 1.0:

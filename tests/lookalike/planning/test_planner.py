@@ -12,7 +12,7 @@ import pytest
 from lookalike.cli.main import main
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
-from lookalike.planning.backtest import backtest
+from lookalike.planning.backtest import backtest, backtest_design
 from lookalike.planning.designs import Costs, Design, Forecast, Wish, cheapest, frontier
 from lookalike.planning.intervals import width_range
 from lookalike.planning.pilot import Pilot, judged_by
@@ -180,6 +180,21 @@ def test_a_backtest_knows_a_clear_order_from_a_coin():
             backtest(clear, share)
 
 
+def test_a_design_is_backtested_on_all_queries_of_a_finished_campaign():
+    design = Design(10, 5, 3, 0.5)
+    found = backtest_design(PILOT, design, "P@5", 0.5, n_pilots=8)
+    assert found.design == replace(design, n_queries=40)
+    assert (found.n_queries, found.n_orders) == (20, 16)
+    assert found.width == pytest.approx(1, abs=0.15)
+    assert 0 < found.least_error < found.width_error < 0.4
+    assert found.within > 0.5
+    assert 0 <= found.brier < 0.25
+    sure = backtest_design(PILOT, replace(design, share=1.0), "P@5", 0.5, n_pilots=2)
+    assert sure.least_error == 0, "all votes of all pairs: nothing is left to chance"
+    with pytest.raises(Refused, match="not all"):
+        backtest_design(PILOT, design, "P@5", 1.0)
+
+
 def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     folder = tmp_path / "made"
     world = "--queries 30 --images 20 --models 2 --depth 3 --positives 0.3".split()  # noqa: SIM905
@@ -198,7 +213,13 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     spread = [*pilot, *votes, "--measure", "P@3", "--backtest-spread"]
     assert main([*spread, "0.5"]) == 0
     assert "all judged in full" in capsys.readouterr().out
+    replay = [*pilot, *votes, "--measure", "P@3", "--backtest-design"]
+    assert main([*replay, "0.5", "--judges", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["design"]["n_judges"] == 1
     for ignored, reason in (
+        ([*replay, "0.5", "--queries", "100"], "--queries: --backtest-design is of all queries"),
+        ([*replay, "0.5", "--hourly", "0"], "--hourly: --backtest-design is of all queries"),
+        ([*replay, "0.5", "--judges", "1,3"], "--judges: --backtest-design tries one design"),
         ([*spread, "0.5", "--share", "0.3", "--judges", "1"], "--judges, --share: --backtest-spr"),
         ([*pilot, *votes, *designs, "--images", "100"], "--images: assumptions say nothing"),
         ([*pilot, *votes, *designs, "--close"], "--close or --distant: assumptions say nothing"),
