@@ -23,7 +23,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from itertools import repeat
 from pathlib import Path
@@ -167,8 +167,12 @@ def outcomes(
 
 def _file(name: str, kept: Path) -> Path:
     """Return where outcomes of a world are kept: elsewhere once any of the code is another."""
-    code = source_digest("lookalike.planning", "lookalike.stats") + Path(__file__).read_text()
-    return kept / f"{sha256(f'{name} {code}'.encode()).hexdigest()[:16]}.jsonl"
+    return kept / f"{sha256(f'{name} {_code()}'.encode()).hexdigest()[:16]}.jsonl"
+
+
+@cache
+def _code() -> str:
+    return source_digest("lookalike.planning", "lookalike.stats") + Path(__file__).read_text()
 
 
 def _keep(name: str, kept: Path | None, seed: int, outcome: Outcome) -> None:
@@ -320,7 +324,11 @@ def main() -> int:
     parser.add_argument("--only", choices=("coverage", "saved"))
     parser.add_argument("--world", default="", help="coverage of those whose name holds this")
     parser.add_argument("--kept", type=Path, help="folder of outcomes; a later run goes on")
-    parser.add_argument("--check", action="store_true", help="compare the document, write nothing")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="compare the document, write nothing; what is allowed is of 1,000 campaigns",
+    )
     given = parser.parse_args()
     n_saved, n = given.campaigns or N_SAVED, given.campaigns or N_CAMPAIGNS
     tables = {
