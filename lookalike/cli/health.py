@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
@@ -67,7 +68,8 @@ def _top(one: VersionHealth) -> Rivals | None:
 
 
 def _mean_hole(one: VersionHealth, *, new: bool = False) -> float:
-    shares = [hole.share for hole in one.holes if hole.is_new or not new]
+    holes = [hole for hole in one.holes if hole.is_new or not new]
+    shares = [hole.share for hole in holes if not math.isnan(hole.share)]
     return sum(shares) / len(shares) if shares else float("nan")
 
 
@@ -98,10 +100,10 @@ def _text(found: Sequence[VersionHealth], measure: str, k: int) -> Iterator[str]
     yield f"By {measure}; holes in the first {k}"
     yield from table(rows)
     for one in found:
-        yield from _more(one)
+        yield from _more(one, k)
 
 
-def _more(one: VersionHealth) -> Iterator[str]:
+def _more(one: VersionHealth, k: int) -> Iterator[str]:
     yield ""
     yield one.title
     if one.judged < 1:
@@ -114,7 +116,7 @@ def _more(one: VersionHealth) -> Iterator[str]:
         yield f"  {group.n_models} comparable with {group.whom}: {tested}"
     for hole in one.holes:
         new = ", new in this version" if hole.is_new else ""
-        yield f"  {hole.model}{new}: nobody has judged {TEXT.share(hole.share)} of its first"
+        yield f"  {hole.model}{new}: nobody has judged {TEXT.share(hole.share)} of its first {k}"
     if (drift := one.drift) is not None:
         yield (
             f"  labels that the version before had, too: {drift.n_shared:,}, of which "
