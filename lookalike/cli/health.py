@@ -109,10 +109,12 @@ def _more(one: VersionHealth, k: int) -> Iterator[str]:
     if one.judged < 1:
         yield f"  judged {TEXT.share(one.judged)} in rounds: nothing is tested, no hole is known"
     for group in one.rivals:
-        tested = (
-            "nothing is tested" if group.n_tied is None
-            else f"{group.n_tied} tied at the top, {TEXT.share(group.power)} of pairs told apart"
-        )  # fmt: skip
+        tested = "nothing is tested"
+        if group.n_models == 1:
+            tested = "it has no rival"
+        elif group.n_tied is not None:
+            power = TEXT.share(group.power)
+            tested = f"{group.n_tied} tied at the top, {power} of pairs told apart"
         yield f"  {group.n_models} comparable with {group.whom}: {tested}"
     for hole in one.holes:
         new = ", new in this version" if hole.is_new else ""
