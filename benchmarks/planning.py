@@ -13,10 +13,11 @@ from itertools import product
 import numpy as np
 
 from lookalike.core.arrays import Floats
+from lookalike.planning.designs import Costs, Design
 from lookalike.planning.estimates import estimate
 from lookalike.planning.measures import BOARD
 from lookalike.planning.pilot import Pilot
-from lookalike.planning.planner import Costs, Design, forecast
+from lookalike.planning.planner import forecast
 from lookalike.planning.rounds import Round, draw_round
 from lookalike.planning.simulator import World, simulate
 

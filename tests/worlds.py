@@ -27,6 +27,7 @@ from evaluation.results.services import store_result
 from jobs.services import run_here
 from lookalike.agreement.grades import Scale
 from lookalike.core.progress import SILENT
+from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.query_rule import QueryRule
 from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
@@ -42,6 +43,7 @@ from releases.models import Release
 from releases.services import freeze, freeze_job
 
 SPECS = ("descriptor:colour-histogram", "descriptor:hog-shape")
+ALL_CANDIDATES = CandidateRule()
 Truth = Callable[[Image, Image], bool | str]  # similar or not, or an answer
 
 
@@ -111,7 +113,11 @@ def _said(found: bool | str) -> str:
 
 
 def build_world(
-    scale: Scale | None = None, n_queries: int = 8, *, has_unit_vectors: bool = False
+    scale: Scale | None = None,
+    n_queries: int = 8,
+    *,
+    has_unit_vectors: bool = False,
+    candidates: CandidateRule = ALL_CANDIDATES,
 ) -> World:
     """Make thirty images of ten products, two pooled models, one outsider, and a campaign.
 
@@ -152,6 +158,7 @@ def build_world(
             specs=SPECS,
             k=4,
             rule=QueryRule(n=n_queries),
+            candidates=candidates,
         ),
         created_by=None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from django import template
@@ -53,7 +54,7 @@ def breakable(name: str) -> SafeString:
 @register.filter
 def percent(share: float | None, digits: int = 0) -> str:
     """Show a share of 1 as a percentage; nothing known is a dash."""
-    return "–" if share is None else f"{100 * share:.{digits}f} %"
+    return "–" if share is None or math.isnan(share) else f"{100 * share:.{digits}f} %"
 
 
 @register.simple_tag(takes_context=True)

@@ -13,8 +13,8 @@ from annotation.models import Campaign
 from evaluation.models import Result
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
+from lookalike.planning.designs import Costs, Design, Wish
 from lookalike.planning.measures import BOARD, needed_depth
-from lookalike.planning.planner import Costs, Design, Wish
 from lookalike.planning.simulator import CLOSE, DISTANT, World
 from pooling.models import PoolCampaign
 from pooling.pools.costs import CostForm

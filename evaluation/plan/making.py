@@ -13,17 +13,10 @@ from jobs.services import JobError, JobProgress
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
-from lookalike.planning.planner import (
-    Costs,
-    Design,
-    Forecast,
-    Wish,
-    assumed_pilot,
-    cheapest,
-    forecast,
-    frontier,
-)
+from lookalike.planning.designs import Costs, Design, Forecast, Wish, cheapest, frontier
+from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import World
+from pooling.pools.queries import pool_of
 
 
 def make_plan(
@@ -42,13 +35,15 @@ def make_plan(
         JobError: the pilot was deleted, lacks what a plan needs, or is not as deep as a design.
     """
     wanted = [Design(**design) for design in designs]
-    if pilot is None:
+    campaign = None if pilot is None else _pilot_campaign(pilot)
+    if campaign is None:
         tried_on = assumed_pilot(World(**world), wanted)
     else:
-        campaign = Campaign.objects.filter(pk=pilot).first()
-        if campaign is None:
-            raise JobError("The pilot was deleted.")
         tried_on = pilot_of(campaign, progress)
+    try:
+        Wish(**wish).refuse_order_of_one(tried_on.pool.models)
+    except Refused as problem:
+        raise JobError(f"The pilot cannot tell: {problem.message}.") from problem
     found: list[Forecast] = []
     for _, alike in groupby(sorted(wanted, key=_effort), key=_effort):
         progress.update(len(found), len(wanted), "Trying designs out")
@@ -69,6 +64,7 @@ def make_plan(
         neighbours=[] if best is None else [list(pair) for pair in best.neighbours],
         n_pilot_queries=tried_on.pool.n_queries,
         n_pilot_models=len(tried_on.pool.models),
+        has_rules=campaign is not None and _has_rules(campaign),
     )
     return dict(as_json(plan))
 
@@ -76,3 +72,15 @@ def make_plan(
 def _effort(design: Design) -> tuple[int, int, float]:
     """Return what tells designs apart whose trial takes time of its own."""
     return design.depth, design.n_judges, design.share
+
+
+def _pilot_campaign(pilot: int) -> Campaign:
+    campaign = Campaign.objects.filter(pk=pilot).first()
+    if campaign is None:
+        raise JobError("The pilot was deleted.")
+    return campaign
+
+
+def _has_rules(campaign: Campaign) -> bool:
+    pool = pool_of(campaign)
+    return pool is not None and bool(pool.candidates)

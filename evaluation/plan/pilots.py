@@ -1,15 +1,22 @@
-"""A judged campaign as the pilot that designs are tried out on."""
+"""A judged campaign as the pilot that designs are tried out on.
+
+Its models are ranked by the rules of its pool: what these leave out stands in no list, as it stands
+in no proposal.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from annotation.models import Campaign
-from evaluation.results.inputs import models_on, read_inputs
+from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, models_on, read_inputs
 from evaluation.rounds.progress import is_judged_in_part
-from evaluation.runs.evaluated_models import read_models
+from evaluation.runs.ranking_task import labelled_task
 from jobs.services import JobError
 from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError
+from lookalike.io.tables import Run
 from lookalike.planning.pilot import Pilot
 from lookalike.planning.pool_files import named_pool
 
@@ -33,10 +40,28 @@ def pilot_of(campaign: Campaign, progress: Progress) -> Pilot:
         embedded = [
             model for model in models_on(inputs.pool, inputs.sources) if model.name in proposers
         ]
-        runs = read_models(inputs, embedded, (), progress).runs
+        runs = _runs(inputs, embedded, progress)
         named = named_pool(inputs.proposals, runs, products=inputs.products)
         votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))
         return Pilot.of(named.pool, votes)
     except (InputError, Refused) as problem:
         message = problem.message if isinstance(problem, Refused) else str(problem)
         raise JobError(f"“{campaign}” cannot be a pilot: {message}.") from problem
+
+
+def _runs(
+    inputs: EvaluationInputs, models: Sequence[EmbeddedModel], progress: Progress
+) -> list[Run]:
+    """Return what each model lists.
+
+    Raises:
+        InputError: there is none.
+    """
+    if not models:
+        raise InputError("no model that has built its pool has vectors: embed its catalog")
+    task = labelled_task(inputs, by_rules=True)
+    runs: list[Run] = []
+    for model in models:
+        progress.update(len(runs), len(models), f"Ranking the catalog by {model.name}")
+        runs.append(task.run_of(model))
+    return runs

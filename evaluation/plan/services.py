@@ -10,7 +10,7 @@ from accounts.models import User
 from annotation.models import Campaign
 from jobs.models import OPEN_STATES, Job
 from jobs.services import cancel_job, enqueue
-from lookalike.planning.planner import Costs, Design, Forecast, Wish
+from lookalike.planning.designs import Costs, Design, Forecast, Wish
 from lookalike.planning.simulator import World
 
 PLAN_TASK = "evaluation.tasks.plan"
@@ -26,6 +26,8 @@ class PlanLine:
         hours: of all judges.
         money: for them.
         width: half of the widest interval; NaN where one is unknown.
+        width_from, width_to: the range in which most such widths come, as `Forecast` says it; NaN
+            where it is unknown, and of plans that knew none.
         bias: how far wrong labels move a value at most.
         off: how far any value may be off: the largest of width and bias together.
         order: probability, at least, that all models come out in the right order.
@@ -41,10 +43,13 @@ class PlanLine:
     off: float
     order: float
     is_best: bool
+    width_from: float = float("nan")
+    width_to: float = float("nan")
 
     @classmethod
     def of(cls, one: Forecast, *, is_best: bool) -> PlanLine:
         """Return the line of a forecast."""
+        width_from, width_to = one.widest_range
         return cls(
             design=one.design,
             n_pairs=one.n_pairs,
@@ -55,6 +60,8 @@ class PlanLine:
             off=one.off,
             order=one.order,
             is_best=is_best,
+            width_from=width_from,
+            width_to=width_to,
         )
 
 
@@ -68,6 +75,7 @@ class Plan:
         neighbours: of it: (upper, lower, probability that they come out in this order).
         n_pilot_queries: that designs were tried out on.
         n_pilot_models: ranked there.
+        has_rules: whether the pilot's pool has rules on candidates, by which its models are ranked.
     """
 
     lines: list[PlanLine]
@@ -75,6 +83,7 @@ class Plan:
     neighbours: list[list[Any]]
     n_pilot_queries: int
     n_pilot_models: int
+    has_rules: bool = False
 
 
 def request_plan(

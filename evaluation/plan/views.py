@@ -21,7 +21,7 @@ from jobs.models import Job
 from jobs.queries import visible_job
 from jobs.services import JobConflictError
 from lookalike.core.dataclass_json import from_json
-from lookalike.planning.planner import Wish
+from lookalike.planning.designs import Wish
 
 NEEDED = ("pilot", "designs", "measure", "costs", "wish", "world")
 
@@ -32,12 +32,13 @@ class PlanRow:
 
     Attributes:
         line: of the plan.
-        width, bias: as the tables show them.
+        width, between, bias: as the tables show them.
         link: query of the form that makes the design's pool.
     """
 
     line: PlanLine
     width: str
+    between: str
     bias: str
     link: str
 
@@ -53,7 +54,14 @@ class PlanRow:
         }
         if costs["hourly"]:
             fields["hourly"] = costs["hourly"]
-        return cls(line, _shown(line.width), _shown(line.bias), urlencode(fields))
+        between = f"{_shown(line.width_from)}–{_shown(line.width_to)}"
+        return cls(
+            line,
+            _shown(line.width),
+            "" if math.isnan(line.width_to) else between,
+            _shown(line.bias),
+            urlencode(fields),
+        )
 
 
 def _shown(value: float) -> str:

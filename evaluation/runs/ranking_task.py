@@ -15,6 +15,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.metrics.embedding_runs import LIST_DEPTH, Gallery, embedding_run
 from pooling.models import Pool
+from pooling.sources.admission import make_filters
 
 N_PRODUCTS = 20  # heads of lists show this many products: cut-offs up to here are exact
 
@@ -48,8 +49,12 @@ class RankingTask:
         )
 
 
-def labelled_task(inputs: EvaluationInputs) -> RankingTask:
+def labelled_task(inputs: EvaluationInputs, *, by_rules: bool = False) -> RankingTask:
     """Return the labelled queries over the pool's catalog.
+
+    Args:
+        inputs: of an evaluation.
+        by_rules: as `ranking_task` takes it.
 
     Raises:
         InputError: the campaign has no pool.
@@ -62,6 +67,7 @@ def labelled_task(inputs: EvaluationInputs) -> RankingTask:
         inputs.images,
         inputs.table.query_ids[kept],
         inputs.table.candidate_ids[kept],
+        by_rules=by_rules,
     )
 
 
@@ -71,6 +77,8 @@ def ranking_task(
     pair_queries: Ints,
     pair_candidates: Ints,
     without: Sequence[int] = (),
+    *,
+    by_rules: bool = False,
 ) -> RankingTask:
     """Return the task of ranking a pool's catalog for the queries of some pairs.
 
@@ -79,6 +87,7 @@ def ranking_task(
         images: of all catalogs concerned.
         pair_queries, pair_candidates: image ids of the pairs that must have a score.
         without: image ids that have no vector: neither queries nor ranked.
+        by_rules: list what the pool's rules on candidates admit alone, as its sources did.
     """
     catalog_ids = np.array(
         pool.catalog.images.order_by("id").values_list("id", flat=True), np.int64
@@ -100,6 +109,7 @@ def ranking_task(
         image_products=products[images.rows(catalog_ids)],
         judged_queries=np.searchsorted(query_ids, pair_queries[is_scored]),
         judged_images=np.searchsorted(catalog_ids, pair_candidates[is_scored]),
+        admitted=make_filters(pool, query_ids, catalog_ids) if by_rules else None,
     )
     return RankingTask(query_ids, catalog_ids, gallery)
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "negatives": "draw random negatives into a file",
     "verify": "check a release: recompute every hash and every number",
     "diff": "say what changed from one release to another",
+    "health": "how a benchmark wears from version to version",
     "aggregate": "one label per item from several votes",
     "agreement": "how much the workers behind votes agree",
     "disagreement": "which kinds of pairs divide a panel",

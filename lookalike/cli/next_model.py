@@ -14,8 +14,8 @@ from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Run
+from lookalike.planning.designs import Costs
 from lookalike.planning.next_model import Newcomer, builders_as_newcomers, next_models
-from lookalike.planning.planner import Costs
 from lookalike.planning.pool_files import named_pool
 from lookalike.stats.text_tables import TEXT, table
 

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, TypeVar
 
-from lookalike.bias.evidence.files import read_proposals, read_votes
 from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
-from lookalike.cli.simulate import HOW_CLOSE, add_world_options, world_options
+from lookalike.cli.plan_backtests import design_report, spread_report
+from lookalike.cli.plan_inputs import DESIGNS, OF_DESIGNS, has_pilot, read_pilot, several
+from lookalike.cli.simulate import add_world_options, world_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_qrels
-from lookalike.io.runs import read_run
-from lookalike.planning.backtest import backtest
-from lookalike.planning.estimates import estimate
-from lookalike.planning.pilot import Pilot, majority_labels
-from lookalike.planning.planner import (
-    Costs,
-    Design,
-    Forecast,
-    Wish,
-    assumed_pilot,
-    cheapest,
-    forecast,
-    frontier,
-)
-from lookalike.planning.pool_files import named_pool
+from lookalike.planning.designs import RANGE, Costs, Design, Forecast, Wish, cheapest, frontier
+from lookalike.planning.pilot import Pilot
+from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import World
+from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
     "Say what designs of a campaign would cost and bring: hours, money, widths of intervals and "
     "how likely neighbouring models come out in the right order; and the cheapest that meets a "
-    "wish. From a pilot (--proposals, --run and --votes or --qrels of queries judged whole), or "
-    "from assumptions about the models, the pictures and the judges. --backtest says how well a "
-    "part of the pilot would have foretold all of it."
+    "wish. From a pilot (--release, or --proposals, --run and --votes or --qrels, of queries that "
+    "are judged whole), or from assumptions about the models, the pictures and the judges. "
+    "--backtest-spread says how well a part of the pilot would have foretold all of it."
 )
 EXAMPLE = (
     "lookalike plan --close --queries 100,200,400 --depth 5,10 --judges 1,3 --share 0.25,0.5,1 "
@@ -46,17 +34,8 @@ EXAMPLE = (
 )
 HEADER = (
     *("queries", "depth", "judges", "share", "pairs", "hours", "money"),
-    *("measure", "width", "bias", "order"),
+    *("measure", "width", "width_from", "width_to", "bias", "order"),
 )
-OF_DESIGNS = ("n_queries", "depth", "n_judges")
-DESIGNS: dict[str, tuple[Callable[[str], Any], str, str]] = {
-    "queries": (int, "100,200,400", "of the campaign"),
-    "depth": (int, "5", "k of the pool"),
-    "judges": (int, "3", "of each pair"),
-    "share": (float, "0.25,0.5,1", "of the pairs that is judged"),
-}
-OF_FORECASTS = (*DESIGNS, "seconds", "hourly", "width", "order", "all")
-T = TypeVar("T")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -78,6 +57,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--proposals", type="input", metavar="FILE", help="query,candidate,model,rank"
     )
     pilot.add_argument(
+        "--release", type="input", metavar="FILE",
+        help="a release's folder or zip, in place of all these files",
+    )  # fmt: skip
+    pilot.add_argument(
         "--run", type="input", action="append", default=[], metavar="FILE",
         help="whole lists; once per model",
     )  # fmt: skip
@@ -91,6 +74,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     pilot.add_argument(
         "--backtest-spread", type=float, metavar="SHARE",
         help="of its queries, as a pilot of the pilot; no design is tried out",
+    )  # fmt: skip
+    pilot.add_argument(
+        "--backtest-design", type=float, metavar="SHARE",
+        help="likewise, of one design: what each pilot foretells is held against all of the "
+        "queries, judged by the design",
     )  # fmt: skip
     assumed = parser.add_argument_group("assumptions, where there is no pilot")
     add_world_options(assumed, without=OF_DESIGNS)
@@ -106,16 +94,19 @@ def run(arguments: argparse.Namespace) -> Report:
         OSError: if a file cannot be opened.
     """
     if arguments.backtest_spread is not None:
-        return _backtested(arguments)
-    several = [
-        _several(getattr(arguments, name), default, f"--{name}", kind)
+        return spread_report(arguments)
+    if arguments.backtest_design is not None:
+        return design_report(arguments)
+    lists = [
+        several(getattr(arguments, name), default, f"--{name}", kind)
         for name, (kind, default, _) in DESIGNS.items()
     ]
-    designs = [Design(*one) for one in product(*several)]
+    designs = [Design(*one) for one in product(*lists)]
     wish = Wish(arguments.width, arguments.order)
     given = {"seconds": arguments.seconds, "hourly": arguments.hourly}
     costs = Costs(**{name: value for name, value in given.items() if value is not None})
-    pilot = _pilot(arguments) if arguments.proposals else _assumed(arguments, designs)
+    pilot = read_pilot(arguments) if has_pilot(arguments) else _assumed(arguments, designs)
+    wish.refuse_order_of_one(pilot.pool.models)
     found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
     if not found:
         raise InputError(f"no design is deep enough for {arguments.measure}")
@@ -136,34 +127,6 @@ def run(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _several(given: str | None, default: str, option: str, kind: Callable[[str], T]) -> list[T]:
-    text = default if given is None else given
-    try:
-        found = [kind(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        found = []
-    if not found:
-        raise InputError(f"{option} {text!r} is not a list of numbers such as 1,3")
-    return list(dict.fromkeys(found))
-
-
-def _pilot(arguments: argparse.Namespace) -> Pilot:
-    given = world_options(arguments, without=OF_DESIGNS)
-    assumed = [f"--{name.removeprefix('n_').replace('_', '-')}" for name in given]
-    if arguments.errors:
-        assumed = [HOW_CLOSE, *(name for name in assumed if name not in ("--best", "--worst"))]
-    if assumed:
-        raise InputError(f"{', '.join(assumed)}: assumptions say nothing beside a pilot")
-    if not arguments.run or not (arguments.votes or arguments.qrels):
-        raise InputError("a pilot takes --proposals, --run, and --votes or --qrels")
-    runs = [read_run(path) for path in arguments.run]
-    named = named_pool(read_proposals(arguments.proposals), runs)
-    if arguments.qrels:
-        return Pilot.of(named.pool, named.labels(read_qrels(arguments.qrels))[:, None])
-    votes = read_votes(arguments.votes)
-    return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))
-
-
 def _assumed(arguments: argparse.Namespace, designs: Sequence[Design]) -> Pilot:
     if arguments.run or arguments.votes or arguments.qrels:
         raise InputError("--run, --votes and --qrels are of a pilot: --proposals too")
@@ -176,23 +139,26 @@ def _row(one: Forecast) -> list[str | int | float | None]:
     return [
         *(design.n_queries, design.depth, design.n_judges, design.share),
         *(one.n_pairs, round(one.hours, 2), round(one.money, 2)),
-        *(one.measure, one.widest, max(one.biases), one.order),
+        *(one.measure, one.widest, *one.widest_range, max(one.biases), one.order),
     ]
 
 
 def _text(shown: Sequence[Forecast], found: Sequence[Forecast]) -> Iterator[str]:
     yield f"{found[0].measure}: {len(found)} designs"
-    yield "width: ± of the widest interval; bias: how far wrong labels of its judges move a value;"
+    yield f"width: ± of the widest interval; range: where {RANGE:.0%} of such widths come;"
+    yield "bias: how far wrong labels of its judges move a value;"
     yield "order: the probability, at least, that all models come out in the right order"
     yield ""
     has_money = any(one.money for one in found)
-    head = ["queries", "depth", "judges", "share", "pairs", "hours", "width", "bias", "order"]
+    head = ["queries", "depth", "judges", "share", "pairs", "hours"]
+    head += ["width", "range", "bias", "order"]
     rows = [head + (["money"] if has_money else [])]
     for one in shown:
         d = one.design
         cells = [str(d.n_queries), str(d.depth), str(d.n_judges), TEXT.share(d.share, 0)]
         cells += [f"{one.n_pairs:,}", f"{one.hours:,.1f}"]
-        cells += [TEXT.number(one.widest), TEXT.number(max(one.biases)), TEXT.share(one.order)]
+        cells += [TEXT.number(one.widest), TEXT.interval(Interval(*one.widest_range), 3)]
+        cells += [TEXT.number(max(one.biases)), TEXT.share(one.order)]
         rows.append(cells + ([f"{one.money:,.0f}"] if has_money else []))
     yield from table(rows)
 
@@ -213,37 +179,9 @@ def _answer(best: Forecast | None) -> Iterator[str]:
 
 def _notes(arguments: argparse.Namespace, pilot: Pilot) -> Iterator[str]:
     n = pilot.pool.n_queries
-    if arguments.proposals:
+    if has_pilot(arguments):
         yield f"from a pilot of {n} queries judged whole"
         if arguments.qrels:
             yield "labels without votes: more or fewer judges change the hours alone, and no bias"
     else:
         yield f"from assumptions: {n} simulated queries; their truth is only as good as these"
-
-
-def _backtested(arguments: argparse.Namespace) -> Report:
-    """Say how well the spread within parts of the pilot foretells all of it."""
-    said = {name: getattr(arguments, name) for name in OF_FORECASTS}
-    beside = [
-        f"--{name}" for name, value in said.items() if value is not None and value is not False
-    ]
-    if beside:
-        raise InputError(f"{', '.join(beside)}: --backtest-spread tries no design out")
-    if not arguments.proposals:
-        raise InputError("--backtest-spread is of a pilot: --proposals too")
-    pilot = _pilot(arguments)
-    one = estimate(pilot.pool, majority_labels(pilot.votes), [], [arguments.measure]).measures[0]
-    found = backtest(one.by_query, arguments.backtest_spread, seed=arguments.seed)
-    n_all = pilot.pool.n_queries
-    return Report(
-        title="A backtest of a pilot's spread",
-        text=(
-            f"{arguments.measure}, {found.n_pilots} pilots of {found.n_queries} of {n_all} "
-            "queries, all judged in full\n"
-            f"width forecast / width come: {found.width:.3f} on average, off by "
-            f"{found.width_error:.1%}\n"
-            f"order of two models: Brier score {found.brier:.4f} over {found.n_orders:,} forecasts "
-            f"(one half for all: {found.brier_of_doubt:.4f})\n"
-        ),
-        data=as_json(found),
-    )

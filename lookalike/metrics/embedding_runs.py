@@ -32,6 +32,8 @@ class Gallery:
         query_products: shape (n_queries,), product number, -1 if unknown.
         image_products: shape (n_images,), likewise.
         judged_queries, judged_images: shape (n_judged,), rows of the judged pairs.
+        admitted: which images may stand in the list of which query; None: all but the query
+            itself and those of its product.
     """
 
     query_ids: Sequence[str]
@@ -41,6 +43,7 @@ class Gallery:
     image_products: Ints
     judged_queries: Ints
     judged_images: Ints
+    admitted: Filters | None = None
 
 
 def named_gallery(
@@ -162,7 +165,8 @@ def _lists(
     """Return lists that are deep enough for every query."""
     is_lean = isinstance(images, UnitRows)
     search = import_module("lookalike.search.numpy_search") if is_lean else load_search()
-    filters = Filters(own=gallery.own, apart=[Keys(gallery.query_products, gallery.image_products)])
+    apart = [Keys(gallery.query_products, gallery.image_products)]
+    filters = gallery.admitted or Filters(own=gallery.own, apart=apart)
     while True:
         depth = min(depth, len(images))
         nearest: TopK = search.top_k(queries, images, depth, filters=filters)

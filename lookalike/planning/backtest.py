@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
+from lookalike.planning.designs import Costs, Design, Forecast
+from lookalike.planning.estimates import Estimate, estimate
+from lookalike.planning.pilot import Pilot, majority_labels
+from lookalike.planning.planner import at_depth, forecast, judge_by_design
 from lookalike.stats.intervals import LEAST_QUERIES
 
 
@@ -52,16 +56,9 @@ def backtest(by_query: Floats, share: float, *, n_pilots: int = 50, seed: int = 
     Raises:
         Refused: a pilot below `LEAST_QUERIES` queries, or of all.
     """
-    if not 0.0 < share <= 1.0:
-        raise Refused("pilot", f"{share:g} is not a share of the queries, in (0, 1]")
     values = by_query[:, ~np.isnan(by_query).any(axis=0)]
     n_all = values.shape[1]
-    n = round(share * n_all)
-    if not LEAST_QUERIES <= n < n_all:
-        raise Refused(
-            "pilot",
-            f"{share:g} of {n_all} queries is {n}: a pilot has at least {LEAST_QUERIES}, not all",
-        )
+    n = _n_in_pilot(share, n_all)
     rng = np.random.default_rng(seed)
     upper, lower = np.triu_indices(len(values), 1)
     end = values.mean(axis=1)
@@ -86,3 +83,118 @@ def backtest(by_query: Floats, share: float, *, n_pilots: int = 50, seed: int = 
         brier_of_doubt=float(((0.5 - is_above) ** 2).mean()) if is_above.size else float("nan"),
         n_orders=int(brier.size),
     )
+
+
+@dataclass(frozen=True)
+class DesignBacktest:
+    """How good forecasts of one design were, each held against a campaign judged by it.
+
+    Attributes:
+        design: tried, on all queries of a finished campaign.
+        n_pilots: of other queries each, and as many campaigns.
+        n_queries: of each pilot.
+        width: mean of width forecast over width come; 1 is right.
+        width_error: mean distance of that ratio from 1.
+        least_error: the same of a forecast from all queries: what the chance of votes and rounds
+            leaves to every forecast.
+        within: share of the widths that came within their range.
+        brier: mean squared error of the probability that neighbours come in order.
+        n_orders: forecasts of neighbours.
+    """
+
+    design: Design
+    n_pilots: int
+    n_queries: int
+    width: float
+    width_error: float
+    least_error: float
+    within: float
+    brier: float
+    n_orders: int
+
+
+def backtest_design(
+    pilot: Pilot,
+    design: Design,
+    measure: str,
+    share: float,
+    *,
+    n_pilots: int = 20,
+    seed: int = 0,
+) -> DesignBacktest:
+    """Return how well parts of a finished campaign foretell what a design brings on all of it.
+
+    Each pilot foretells a campaign over all queries, which is then judged anew: votes are drawn
+    from the pairs' own, pairs in rounds. An order comes true where the estimates have it as all
+    votes of all pairs do.
+
+    Args:
+        pilot: the finished campaign.
+        design: its number of queries does not matter.
+        measure: by name.
+        share: of the queries in a pilot.
+        n_pilots: how many are drawn.
+        seed: draws pilots, votes and rounds.
+
+    Raises:
+        Refused: a pilot of too few queries or of all, or a design deeper than the campaign.
+        InputError: no such measure, or none with an estimate.
+    """
+    n_all = pilot.pool.n_queries
+    n = _n_in_pilot(share, n_all)
+    design = replace(design, n_queries=n_all)
+    (informed,) = forecast(pilot, [design], [measure], Costs(), seed)
+    pool, votes = at_depth(pilot, design.depth)
+    true = estimate(pool, majority_labels(votes), [], [measure]).measures[0].values
+    rng = np.random.default_rng([seed, 1])
+    said: list[Forecast] = []
+    came: list[Estimate] = []
+    for _ in range(n_pilots):
+        is_in = (rng.permutation(n_all) < n)[pilot.pool.queries, None]
+        part = Pilot.of(pilot.pool, np.where(is_in, pilot.votes, np.nan))
+        said += forecast(part, [design], [measure], Costs(), seed)
+        came.append(judge_by_design(pool, votes, design, [measure], rng)[1][0])
+    widths = np.array([[(e.high - e.low) / 2 for e in one.intervals()] for one in came])
+    ratios = np.array([one.widths for one in said]) / widths
+    low, high = np.moveaxis(np.array([one.ranges for one in said]), -1, 0)
+    squares = [
+        square
+        for one, found in zip(said, came, strict=True)
+        for square in _order_errors(one, found.values, true, pool.models)
+    ]
+    return DesignBacktest(
+        design=design,
+        n_pilots=n_pilots,
+        n_queries=n,
+        width=float(np.nanmean(ratios)),
+        width_error=float(np.nanmean(np.abs(ratios - 1.0))),
+        least_error=float(np.nanmean(np.abs(np.array(informed.widths) / widths - 1.0))),
+        within=float(np.mean((widths >= low) & (widths <= high))),
+        brier=float(np.mean(squares)) if squares else float("nan"),
+        n_orders=len(squares),
+    )
+
+
+def _order_errors(
+    said: Forecast, came: Floats, true: Floats, models: tuple[str, ...]
+) -> list[float]:
+    """Return the squared error of each probability that neighbours come in order."""
+    at = {name: m for m, name in enumerate(models)}
+    errors = []
+    for upper, lower, p in said.neighbours:
+        a, b = at[upper], at[lower]
+        is_so = (came[a] > came[b]) == (true[a] > true[b])
+        errors.append((p - is_so) ** 2)
+    return errors
+
+
+def _n_in_pilot(share: float, n_all: int) -> int:
+    if not 0.0 < share <= 1.0:
+        raise Refused("pilot", f"{share:g} is not a share of the queries, in (0, 1]")
+    n = round(share * n_all)
+    if not LEAST_QUERIES <= n < n_all:
+        raise Refused(
+            "pilot",
+            f"{share:g} of {n_all} queries is {n}: a pilot has at least {LEAST_QUERIES}, not all",
+        )
+    return n

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import fdtri, stdtrit
 
 from lookalike.core.arrays import Floats
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, statistic_interval
@@ -51,6 +51,27 @@ def yes_no_interval(
     size = variance / (max(float(by_query.var(ddof=1)), variance) / n + beside**2)
     t = float(stdtrit(_freedom(by_query, 1.0 / variance - 3.0, n), (1.0 + level) / 2.0))
     return score_interval(share * size, size, t * t)
+
+
+def width_range(
+    by_query: Floats, n_pilot: int, n_queries: int, level: float
+) -> tuple[float, float]:
+    """Return which multiples of a width forecast the width that comes may be, at that level.
+
+    The variances of two samples of one world have the ratio F (Snedecor), each with the degrees
+    of freedom that its kurtosis leaves. What comes is taken for a sample beside the pilot: where
+    the pilot is a part of it, the range is too wide.
+
+    Args:
+        by_query: shape (n,), in linear form, of the pilot.
+        n_pilot: queries behind it, which may have been tried several times.
+        n_queries: of the campaign to come.
+        level: how often widths are to come within.
+    """
+    come, pilot = (_freedom(by_query, 1.0, n) for n in (n_queries, n_pilot))
+    tails = ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
+    low, high = (float(np.sqrt(fdtri(come, pilot, tail))) for tail in tails)
+    return low, high
 
 
 def _freedom(by_query: Floats, kurtosis: float, n: int) -> float:

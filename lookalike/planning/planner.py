@@ -20,13 +20,15 @@ from scipy.special import ndtr, ndtri
 
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.errors import Refused
+from lookalike.planning.designs import RANGE, Costs, Design, Forecast
 from lookalike.planning.estimates import Estimate, estimate
+from lookalike.planning.intervals import width_range
 from lookalike.planning.measures import needed_depth
 from lookalike.planning.pilot import Pilot, judged_by, majority_labels, part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import draw_round
 from lookalike.planning.simulator import World, simulate
-from lookalike.stats.intervals import LEAST_QUERIES, standard_error
+from lookalike.stats.intervals import standard_error
 
 SECONDS_PER_HOUR = 3600
 N_ROUNDS = 2
@@ -34,117 +36,6 @@ N_TRIES = 3  # of votes and rounds, where a design judges a part: their chance i
 N_ASSUMED_QUERIES = 200  # of the campaign that stands in for a pilot
 N_ASSUMED_JUDGES = 9  # of each pair, at least: whose majority is next to true
 _NODES = ndtri((np.arange(2000) + 0.5) / 2000)  # the normal distribution, in equal parts
-
-
-@dataclass(frozen=True, order=True)
-class Design:
-    """How a campaign would be judged.
-
-    Attributes:
-        n_queries: of the campaign.
-        depth: k of its pool.
-        n_judges: of each pair.
-        share: of the pairs that is judged.
-    """
-
-    n_queries: int
-    depth: int
-    n_judges: int
-    share: float
-
-    def __post_init__(self) -> None:
-        if self.n_queries < LEAST_QUERIES:
-            reason = f"{self.n_queries} queries have no interval; at least {LEAST_QUERIES}"
-            raise Refused("queries", reason)
-        if self.depth < 1 or self.n_judges < 1:
-            raise Refused("depth" if self.depth < 1 else "judges", "must be at least 1")
-        if not 0.0 < self.share <= 1.0:
-            raise Refused("share", f"{self.share:g} is not in (0, 1]")
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What judging costs.
-
-    Attributes:
-        seconds: of one judge for one pair.
-        hourly: money for an hour of a judge.
-    """
-
-    seconds: float = 5.0
-    hourly: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.seconds < np.inf:
-            raise Refused("seconds", f"{self.seconds:g} seconds for a pair")
-        if not 0.0 <= self.hourly < np.inf:
-            raise Refused("hourly", f"{self.hourly:g} for an hour")
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """What a design would bring by one measure.
-
-    Attributes:
-        design: of the campaign.
-        measure: its name.
-        n_pairs: that would be judged.
-        hours: of all judges.
-        money: for them.
-        widths: half of each model's interval; NaN where there is none.
-        biases: how far the labels of the design's judges move each model's value from what all
-            judges of the pilot say of the same pairs: more queries do not lessen it.
-        neighbours: (upper, lower, probability) that the estimates order two neighbours as all
-            judges of the pilot would.
-    """
-
-    design: Design
-    measure: str
-    n_pairs: int
-    hours: float
-    money: float
-    widths: tuple[float, ...]
-    biases: tuple[float, ...]
-    neighbours: tuple[tuple[str, str, float], ...]
-
-    @property
-    def widest(self) -> float:
-        """The largest of the widths; NaN if one is unknown."""
-        return float(np.max(self.widths))
-
-    @property
-    def off(self) -> float:
-        """How far a value may be off: the largest of width and bias together; NaN if unknown."""
-        return float(np.max(np.add(self.widths, self.biases)))
-
-    @property
-    def order(self) -> float:
-        """A lower bound of the probability that the whole order is right."""
-        return max(0.0, 1.0 - sum(1.0 - p for _, _, p in self.neighbours))
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What a campaign should bring; None does not matter.
-
-    Attributes:
-        width: how far any value may be off, at most: half of its interval and its bias.
-        order: probability that the whole order is right, at least.
-    """
-
-    width: float | None = None
-    order: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.width is not None and not 0.0 < self.width < 1.0:
-            raise Refused("width", f"{self.width:g} is not between 0 and 1")
-        if self.order is not None and not 0.0 < self.order < 1.0:
-            raise Refused("order", f"{self.order:g} is not between 0 and 1")
-
-    def is_met(self, forecast: Forecast) -> bool:
-        """Whether a forecast has all that is wished."""
-        narrow = self.width is None or forecast.off <= self.width
-        return narrow and (self.order is None or forecast.order >= self.order)
 
 
 def assumed_pilot(world: World, designs: Sequence[Design], seed: int = 0) -> Pilot:
@@ -206,24 +97,10 @@ def forecast(
                     widths=tuple(widths),
                     biases=tuple(np.abs(full.values - best.values).tolist()),
                     neighbours=_neighbours(pool.models, best, full, some, design.n_queries),
+                    ranges=_ranges(widths, some, pool.n_queries, design.n_queries),
                 )
             )
     return found
-
-
-def cheapest(forecasts: Iterable[Forecast], wish: Wish) -> Forecast | None:
-    """Return the forecast of fewest hours that meets a wish, None if no design does."""
-    met = [one for one in forecasts if wish.is_met(one)]
-    return min(met, key=lambda one: (one.hours, one.design), default=None)
-
-
-def frontier(forecasts: Iterable[Forecast]) -> list[Forecast]:
-    """Return, by rising hours, the designs that no cheaper one matches in how far it is off."""
-    best: list[Forecast] = []
-    for one in sorted(forecasts, key=lambda f: (f.hours, f.off)):
-        if not np.isnan(one.off) and (not best or one.off < best[-1].off):
-            best.append(one)
-    return best
 
 
 @dataclass(frozen=True)
@@ -244,15 +121,11 @@ def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> 
     if design.depth > pilot.pool.depth:
         raise Refused("depth", f"the pilot is {pilot.pool.depth} deep: nothing is known below that")
     rng = np.random.default_rng([seed, design.depth, design.n_judges])
-    ranks = pilot.pool.ranks
-    kept: Bools = np.any((ranks > 0) & (ranks <= design.depth), axis=0)
-    n = pilot.pool.n_queries
-    pool = replace(part_of(pilot.pool, kept, np.arange(n), n), depth=design.depth)
-    votes = pilot.votes[kept]
+    pool, votes = at_depth(pilot, design.depth)
     names = [name for name in measures if needed_depth(name) <= pool.depth]
     best = estimate(pool, majority_labels(votes), [], names).measures
     n_tries = N_TRIES if design.share < 1.0 else 1
-    tries = [_try(pool, votes, design, names, rng) for _ in range(n_tries)]
+    tries = [judge_by_design(pool, votes, design, names, rng) for _ in range(n_tries)]
     wholes, parts = (
         [_together(several) for several in zip(*side, strict=True)]
         for side in zip(*tries, strict=True)
@@ -260,10 +133,26 @@ def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> 
     return _Tried(pool, tuple(zip(best, wholes, parts, strict=True)))
 
 
-def _try(
+def at_depth(pilot: Pilot, depth: int) -> tuple[RankedPool, Floats]:
+    """Return a pilot's pairs down to a depth, and their votes."""
+    ranks, n = pilot.pool.ranks, pilot.pool.n_queries
+    kept: Bools = np.any((ranks > 0) & (ranks <= depth), axis=0)
+    pool = replace(part_of(pilot.pool, kept, np.arange(n), n), depth=depth)
+    return pool, pilot.votes[kept]
+
+
+def judge_by_design(
     pool: RankedPool, votes: Floats, design: Design, names: Sequence[str], rng: np.random.Generator
 ) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
-    """Return the measures as the design's judges say of all pairs, and of those it judges."""
+    """Return the measures as the design's judges say of all pairs, and of those it judges.
+
+    Args:
+        pool: as deep as the design.
+        votes: shape (n_pairs, n_judges), of which the design's judges are drawn.
+        design: how many judges, and which share; its number of queries is the pool's.
+        names: of measures.
+        rng: draws votes and rounds.
+    """
     labels = judged_by(votes, design.n_judges, rng)
     whole = estimate(pool, labels, [], names).measures
     if design.share == 1.0:
@@ -285,6 +174,16 @@ def _together(tries: Sequence[Estimate]) -> Estimate:
     rows = rows * np.sqrt((n - 1.0) / (n - len(tries)))
     values = np.mean([one.values for one in tries], axis=0)
     return Estimate(tries[0].name, values, rows + np.mean(means, axis=0))
+
+
+def _ranges(
+    widths: Sequence[float], part: Estimate, n_pilot: int, n_queries: int
+) -> tuple[tuple[float, float], ...]:
+    found = []
+    for width, row in zip(widths, part.by_query, strict=True):
+        low, high = width_range(row, n_pilot, n_queries, RANGE)
+        found.append((width * low, width * high))
+    return tuple(found)
 
 
 def _neighbours(

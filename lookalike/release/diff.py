@@ -84,7 +84,7 @@ def diff(before: str | Path, after: str | Path) -> Difference:
 def difference(first: Folder, second: Folder) -> Difference:
     """Compare two unpacked releases."""
     pairs = [_pairs(folder) for folder in (first, second)]
-    labels = [_labels(folder) for folder in (first, second)]
+    labels = [labels_by_content(folder) for folder in (first, second)]
     shared = labels[0].keys() & labels[1].keys()
     flipped = sorted(
         (*pair, labels[0][pair], labels[1][pair])
@@ -118,7 +118,8 @@ def _pairs(folder: Folder) -> set[tuple[str, str]]:
     return {(sha256[query], sha256[image]) for query, image in rows}
 
 
-def _labels(folder: Folder, column: str = "label") -> dict[tuple[str, str], int]:
+def labels_by_content(folder: Folder, column: str = "label") -> dict[tuple[str, str], int]:
+    """Return the label, or grade, of each pair: by the SHA-256 of query and candidate."""
     sha256 = folder.sha256_of
     return {
         (sha256[query], sha256[image]): label
@@ -129,7 +130,9 @@ def _labels(folder: Folder, column: str = "label") -> dict[tuple[str, str], int]
 
 def _n_regraded(first: Folder, second: Folder) -> int:
     """Return how many pairs have a grade in both, and another one."""
-    grades = [_labels(folder, "grade") if folder.scale else {} for folder in (first, second)]
+    grades = [
+        labels_by_content(folder, "grade") if folder.scale else {} for folder in (first, second)
+    ]
     return sum(grade != grades[1].get(pair, grade) for pair, grade in grades[0].items())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -98,6 +99,22 @@ def pool_depth(folder: Folder) -> int:
     deepest = np.zeros(len(names), np.int64)
     np.maximum.at(deepest, pool_of, numbers(table["rank"]))
     return int(deepest.min()) if names else 0
+
+
+def values_by_query(folder: Folder) -> dict[str, dict[str, Floats]]:
+    """Return the table results as {model: {measure: values in the order of the queries}}."""
+    table = folder.table("results", ["model_id", "measure", "query_id", "value"])
+    models, model = coded(table["model_id"])
+    measures, measure = coded(table["measure"])
+    row_of = model * len(measures) + measure
+    order = np.lexsort((coded(table["query_id"])[1], row_of))
+    values = np.array(table["value"].to_pylist(), np.float64)[order]  # NaN for null
+    rows, starts = np.unique(row_of[order], return_index=True)
+    found: dict[str, dict[str, Floats]] = defaultdict(dict)
+    for row, start, end in zip(rows.tolist(), starts, [*starts[1:], values.size], strict=False):
+        at, name = divmod(row, len(measures))
+        found[models[at]][measures[name]] = values[start:end]
+    return found
 
 
 def _column(

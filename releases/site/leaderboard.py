@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, TypeVar, cast
@@ -18,9 +17,13 @@ from lookalike.core.arrays import Floats
 from lookalike.core.source import source_digest
 from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.tables import coded
 from lookalike.release.human_line import release_human_line
-from lookalike.release.leaderboard import ReleaseScores, pool_depth, release_leaderboard
+from lookalike.release.leaderboard import (
+    ReleaseScores,
+    pool_depth,
+    release_leaderboard,
+    values_by_query,
+)
 from lookalike.release.outsiders import EqualOutsiders, equal_outsiders
 from lookalike.stats.text_tables import PAGE
 from releases.models import Release, Submission
@@ -98,7 +101,7 @@ def _kept(key: str, make: Callable[[], T]) -> T:
 
 def _public(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:
     """Yield every model's means by the public labels, and its values of single queries."""
-    by_query = _values_by_query(Folder(files_folder(release)))
+    by_query = values_by_query(Folder(files_folder(release)))
     outsiders = of_pool(release)
     for model, entrant in _models(release, release.results):
         name = model["id"]
@@ -152,19 +155,3 @@ def _entrant(submission: Submission) -> Entrant:
 
 def _named(outcomes: Mapping[str, Any], part: str) -> dict[str, Any]:
     return {name: outcome.get(part) for name, outcome in outcomes.items()}
-
-
-def _values_by_query(folder: Folder) -> dict[str, dict[str, Floats]]:
-    """Return the table results as {model: {measure: values in the order of the queries}}."""
-    table = folder.table("results", ["model_id", "measure", "query_id", "value"])
-    models, model = coded(table["model_id"])
-    measures, measure = coded(table["measure"])
-    row_of = model * len(measures) + measure
-    order = np.lexsort((coded(table["query_id"])[1], row_of))
-    values = np.array(table["value"].to_pylist(), np.float64)[order]  # NaN for null
-    rows, starts = np.unique(row_of[order], return_index=True)
-    found: dict[str, dict[str, Floats]] = defaultdict(dict)
-    for row, start, end in zip(rows.tolist(), starts, [*starts[1:], values.size], strict=False):
-        at, name = divmod(row, len(measures))
-        found[models[at]][measures[name]] = values[start:end]
-    return found

@@ -139,7 +139,7 @@ def test_a_changed_probability_is_found_although_the_manifest_fits(folder, tmp_p
     assert "results.json" in found
 
 
-def test_what_needs_plain_labels_is_refused(part, release, folder, tmp_path):
+def test_what_needs_plain_labels_is_refused(part, release, folder, tmp_path, capsys):
     world, _ = part
     with open_release(folder) as held:
         run = held.run(held.scored[0]["id"])
@@ -147,6 +147,10 @@ def test_what_needs_plain_labels_is_refused(part, release, folder, tmp_path):
             held.score(run)
         with pytest.raises(ReleaseError, match="rounds have judged a part of its pool"):
             held.bias_report()
+    assert main(["plan", "--release", str(folder)]) == 2
+    assert "was judged in part, by rounds" in capsys.readouterr().err
+    assert main(["health", str(folder)]) == 0
+    assert "in rounds: nothing is tested, no hole is known" in capsys.readouterr().out
     with pytest.raises(ReleaseError, match="cannot be continued elsewhere"):
         import_any(source=folder, slug="again", catalog=world.catalog)
     page = Client().get(f"/releases/{release.slug}/{release.version}/").content.decode()
@@ -180,7 +184,7 @@ def test_a_round_that_is_not_done_or_hidden_labels_or_other_campaigns_are_refuse
 
 
 def test_a_pool_that_rounds_have_judged_whole_has_plain_measures_and_keeps_its_rounds(
-    transactional_db,
+    transactional_db, capsys
 ):
     shutil.rmtree(releases_folder(), ignore_errors=True)
     world = world_of_rounds()
@@ -193,6 +197,15 @@ def test_a_pool_that_rounds_have_judged_whole_has_plain_measures_and_keeps_its_r
     assert "judged" not in results
     assert "P_all@5" in results["measures"]
     assert folder.table("rounds").num_rows == RoundPair.objects.count()
+    plan = ["plan", "--release", str(folder.path), "--queries", "50,200", "--depth", "3"]
+    assert main([*plan, "--judges", "1,3", "--measure", "P@3", "--all", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["forecasts"]
+    n_queries = sum(1 for _ in folder.rows("queries", "query_id"))
+    assert len(found) == 12
+    assert main([*plan, "--measure", "P@3"]) == 0
+    assert f"from a pilot of {n_queries} queries judged whole" in capsys.readouterr().err
+    assert main([*plan, "--votes", str(folder.path / "data/judgements.parquet")]) == 2
+    assert "--votes not beside --release" in capsys.readouterr().err
 
 
 def test_the_command_reads_its_rounds_and_says_what_it_says(folder, tmp_path, capsys):

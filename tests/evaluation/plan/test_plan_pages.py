@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 
 from accounts.models import Role, User
 from evaluation.models import Result
+from evaluation.plan.pilots import pilot_of
 from evaluation.plan.services import PLAN_TASK
 from evaluation.tasks import plan
 from jobs.models import Job, JobState
-from lookalike.planning.planner import Costs, Design, assumed_pilot, forecast
+from lookalike.core.progress import SILENT
+from lookalike.planning.designs import Costs, Design
+from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import DISTANT, World
+from lookalike.pooling.candidate_rule import CandidateRule
+from pooling.models import Proposal
 from tests.clients import signed_in
 from tests.kept import kept
 from tests.worlds import build_world, judge_world
@@ -95,6 +101,28 @@ def test_a_judged_campaign_is_a_pilot(chief):
     deeper = made(chief, {**SMALL, "depths": "9", "pilot": world.campaign.pk})
     assert deeper.state == JobState.FAILED
     assert "the pilot is 4 deep" in deeper.error
+
+
+def test_a_pool_with_rules_on_candidates_is_a_pilot_that_lists_what_they_admit(chief):
+    rule = CandidateRule(same=("colour",), different=("kind",))
+    world = judge_world(build_world(n_queries=12, has_unit_vectors=True, candidates=rule))
+    pilot = pilot_of(world.campaign, SILENT)
+    assert pilot.pool.n_queries == 12
+    proposals = Proposal.objects.filter(source__pool=world.pool)
+    for m, model in enumerate(pilot.pool.models):
+        ranks = pilot.pool.ranks[m]
+        counted = np.bincount(ranks[(ranks > 0) & (ranks <= 4)])
+        of_model = proposals.filter(source__spec=model)
+        wanted = [of_model.filter(rank=rank).count() for rank in range(4)]
+        assert counted.tolist() == [0, *wanted]
+    assert pilot.pool.proposed.any(axis=0).all()
+    Result.objects.create(campaign=world.campaign, code_version="", inputs={}, settings={},
+                          summary={}, bias={}, by_query={}, details_sha256="0" * 64)  # fmt: skip
+    job = made(chief, {**SMALL, "pilot": world.campaign.pk})
+    page = chief.get(f"/plan/{job.uid}/").content.decode()
+    assert "Its pool has rules on candidates" in page
+    low, high = (job.result["lines"][0][name] for name in ("width_from", "width_to"))
+    assert f"({low:.3f}–{high:.3f})" in page
 
 
 def test_a_pilot_of_few_queries_is_refused_in_words(chief):

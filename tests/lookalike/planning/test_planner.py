@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lookalike.cli.main import main
+from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
-from lookalike.planning.backtest import backtest
+from lookalike.planning.backtest import backtest, backtest_design
+from lookalike.planning.designs import Costs, Design, Forecast, Wish, cheapest, frontier
+from lookalike.planning.intervals import width_range
 from lookalike.planning.pilot import Pilot, judged_by
-from lookalike.planning.planner import (
-    Costs,
-    Design,
-    Forecast,
-    Wish,
-    cheapest,
-    forecast,
-    frontier,
-    order_probability,
-)
+from lookalike.planning.planner import forecast, order_probability
 from lookalike.planning.simulator import World, simulate
 from lookalike.stats.intervals import mean_interval
 
@@ -32,7 +28,8 @@ PILOT = Pilot.of(CAMPAIGN.pool, VOTES)
 def made(hours: float, width: float, *orders: float, bias: float = 0.0) -> Forecast:
     neighbours = tuple(("a", "b", p) for p in orders)
     widths, biases = (width, width / 2), (bias, 0.0)
-    return Forecast(Design(50, 5, 1, 1.0), "P@5", 10, hours, 0.0, widths, biases, neighbours)
+    design, ranges = Design(50, 5, 1, 1.0), ((0.9 * width, 1.1 * width), (width / 4, width))
+    return Forecast(design, "P@5", 10, hours, 0.0, widths, biases, neighbours, ranges)
 
 
 def test_the_pilots_own_size_has_the_width_that_it_has():
@@ -85,6 +82,33 @@ def test_the_cheapest_design_that_meets_a_wish_is_found():
     assert cheapest([cheap], Wish(0.03)) is None
     assert cheapest([made(1, float("nan"))], Wish(0.03)) is None
     assert frontier([dear, cheap, good, made(3, 0.04)]) == [cheap, good, dear]
+
+
+def test_widths_come_within_their_range_as_often_as_is_said():
+    rng = np.random.default_rng(3)
+    draws: list[Callable[[int], Floats]] = [
+        lambda n: rng.normal(size=n),
+        lambda n: rng.binomial(5, 0.2, size=n) / 5,
+    ]
+    for draw in draws:
+        within = []
+        for _ in range(500):
+            pilot, come = draw(60), draw(200)
+            low, high = width_range(pilot, 60, 200, 0.8)
+            within.append(low < come.std(ddof=1) / pilot.std(ddof=1) < high)
+        assert np.mean(within) == pytest.approx(0.8, abs=0.06)
+    normal, heavy = rng.normal(size=60), rng.normal(size=60) ** 5
+    assert np.ptp(width_range(heavy, 60, 200, 0.8)) > 2 * np.ptp(width_range(normal, 60, 200, 0.8))
+
+
+def test_the_range_of_the_widest_interval_stands_beside_it():
+    few, many = forecast(PILOT, [Design(n, 5, 3, 1.0) for n in (40, 4_000)], ["P@5"], Costs())
+    for one in (few, many):
+        low, high = one.widest_range
+        assert low < one.widest < high
+        assert (low, high) in one.ranges
+    assert np.ptp(many.widest_range) / many.widest < np.ptp(few.widest_range) / few.widest
+    assert np.isnan(made(1, float("nan")).widest_range).all()
 
 
 def test_wrong_labels_of_one_judge_are_a_bias_that_no_number_of_queries_mends():
@@ -156,6 +180,21 @@ def test_a_backtest_knows_a_clear_order_from_a_coin():
             backtest(clear, share)
 
 
+def test_a_design_is_backtested_on_all_queries_of_a_finished_campaign():
+    design = Design(10, 5, 3, 0.5)
+    found = backtest_design(PILOT, design, "P@5", 0.5, n_pilots=8)
+    assert found.design == replace(design, n_queries=40)
+    assert (found.n_queries, found.n_orders) == (20, 16)
+    assert found.width == pytest.approx(1, abs=0.15)
+    assert 0 < found.least_error < found.width_error < 0.4
+    assert found.within > 0.5
+    assert 0 <= found.brier < 0.25
+    sure = backtest_design(PILOT, replace(design, share=1.0), "P@5", 0.5, n_pilots=2)
+    assert sure.least_error == 0, "all votes of all pairs: nothing is left to chance"
+    with pytest.raises(Refused, match="not all"):
+        backtest_design(PILOT, design, "P@5", 1.0)
+
+
 def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     folder = tmp_path / "made"
     world = "--queries 30 --images 20 --models 2 --depth 3 --positives 0.3".split()  # noqa: SIM905
@@ -174,13 +213,23 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     spread = [*pilot, *votes, "--measure", "P@3", "--backtest-spread"]
     assert main([*spread, "0.5"]) == 0
     assert "all judged in full" in capsys.readouterr().out
+    replay = [*pilot, *votes, "--measure", "P@3", "--backtest-design"]
+    assert main([*replay, "0.5", "--judges", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["design"]["n_judges"] == 1
     for ignored, reason in (
+        ([*replay, "0.5", "--queries", "100"], "--queries: --backtest-design is of all queries"),
+        ([*replay, "0.5", "--hourly", "0"], "--hourly: --backtest-design is of all queries"),
+        ([*replay, "0.5", "--judges", "1,3"], "--judges: --backtest-design tries one design"),
         ([*spread, "0.5", "--share", "0.3", "--judges", "1"], "--judges, --share: --backtest-spr"),
         ([*pilot, *votes, *designs, "--images", "100"], "--images: assumptions say nothing"),
         ([*pilot, *votes, *designs, "--close"], "--close or --distant: assumptions say nothing"),
         ([*spread, "0.5", "--hourly", "0"], "--hourly: --backtest-spread tries no design"),
         (["plan", "--queries", ""], "--queries '' is not a list of numbers"),
         (["plan", "--close", "--best", "0.3"], "name one or the other"),
+        (
+            ["plan", "--models", "1", "--queries", "50", "--order", "0.9"],
+            "one model alone has no order",
+        ),
         ([*spread, "nan"], "nan is not a share of the queries"),
         ([*pilot, *votes, "--measure", "P@x"], "no estimate from a partly judged pool for 'P@x'"),
     ):
@@ -193,6 +242,8 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     assumed = "plan --images 20 --models 2 --queries 50 --depth 3 --share 1 --measure P@3"
     assert main(assumed.split()) == 0
     assert "from assumptions" in capsys.readouterr().err
+    assert main([*assumed.replace("--models 2", "--models 1").split(), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["forecasts"][0]["order"] is None
     assert main(assumed.replace("P@3", "P@5").split()) == 2
     assert "no design is deep enough" in capsys.readouterr().err
 
