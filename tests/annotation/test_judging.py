@@ -54,7 +54,7 @@ def test_questions_come_in_the_stored_order_with_random_ids_only(campaign, judge
     assert reply["guideline_version"] == 1
     assert reply["progress"] == {"n_done": 0, "n_total": 12}
     stored = PanelMember.objects.get(annotator=judge.person).queue.order_by("position")
-    assert [q["uid"] for q in reply["questions"]] == [str(e.question.uid) for e in stored]
+    assert judge.uids(reply["questions"]) == [str(e.question.uid) for e in stored]
     first = reply["questions"][0]
     assert set(first) == {"uid", "position", "kind", "query", "candidate"}
     assert set(first["query"]) == {"url", "thumb_url", "width", "height"}

@@ -19,6 +19,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import User
+from audit.models import Entry
 from catalog.importing import upload_handlers, uploads
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from catalog.services import create_catalog
@@ -233,6 +234,7 @@ def test_the_report_and_its_download(shoes: Catalog, researcher: User):
     assert lines[0] == "kind,file,reason"
     assert any(line.startswith("refused,'=gone.jpg,") for line in lines)  # no formula
     assert len(lines) == 3
+    assert Entry.objects.get(action="exported").details["what"] == "import report"
     create_catalog(slug="empty", name="Empty")
     assert "No import has ended" in client_of(researcher).get("/catalogs/empty/report/").text
 
