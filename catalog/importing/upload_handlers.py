@@ -1,16 +1,19 @@
-"""Who may send how much: checked before the first byte of a form is read."""
+"""Who may send how much, checked before the first byte of a form is read; and where it arrives."""
 
 from __future__ import annotations
 
+import tempfile
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.core.files.uploadhandler import FileUploadHandler
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 
 from accounts.models import User
 from accounts.sign_in.limits import count
-from catalog.importing.uploads import MAX_BYTES
+from catalog.importing.uploads import MAX_BYTES, check_room, uploads_folder
+from lookalike.core.errors import Refused
 
 HOUR = 3600
 SMALL = 25 * 2**20
@@ -44,10 +47,15 @@ class BoundedUploads(FileUploadHandler):
         """Compare the announced length with what this person may send to this page.
 
         Raises:
-            RequestDataTooBig: too much; the answer is 400.
+            RequestDataTooBig: too much, or the disk has no room for it; the answer is 400.
         """
         if content_length > self._most():
             raise RequestDataTooBig("The upload is too large.")
+        if content_length > settings.FILE_UPLOAD_MAX_MEMORY_SIZE:
+            try:
+                check_room(content_length)
+            except Refused as problem:
+                raise RequestDataTooBig(str(problem)) from None
 
     def _most(self) -> int:
         """Return how many bytes are read: a researcher may send large files to some pages."""
@@ -83,3 +91,24 @@ class BoundedUploads(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> None:
         """Leave the file to the next handler."""
+
+
+class ArrivingFile(TemporaryUploadedFile):
+    """What is too long for memory, beside the uploads that are kept: /tmp may be memory, too."""
+
+    def __init__(
+        self, name: str, content_type: str, size: int, charset: str, content_type_extra: Any = None
+    ) -> None:
+        file = tempfile.NamedTemporaryFile(suffix=".upload", dir=uploads_folder())  # noqa: SIM115
+        UploadedFile.__init__(self, file, name, content_type, size, charset, content_type_extra)
+
+
+class DataFolderUploads(TemporaryFileUploadHandler):
+    """Writes long uploads to the data folder's disk."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Begin a file."""
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        self.file = ArrivingFile(
+            self.file_name, self.content_type, 0, self.charset, self.content_type_extra
+        )

@@ -34,6 +34,13 @@ def upload_path(name: str) -> Path:
     return Path(settings.DATA_DIR) / "uploads" / name
 
 
+def uploads_folder() -> Path:
+    """Return where uploads lie; it is made where it is missing."""
+    folder = Path(settings.DATA_DIR) / "uploads"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def keep_upload(file: UploadedFile[bytes], ending: str, at_most: int | None = None) -> str:
     """Copy an uploaded file to the disk, piece by piece, and return the name it has there.
 

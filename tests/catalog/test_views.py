@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.test import Client
+from django.utils.module_loading import import_string
 
 from accounts.models import User
 from audit.models import Entry
@@ -522,6 +524,22 @@ def test_uploads_stop_before_the_disk_is_full(admin: User, data_dir: Path, setti
     assert "disk is nearly full" in page.text
     assert Catalog.objects.count() == 0
     assert not list((data_dir / "uploads").glob("*"))
+
+
+def test_a_large_upload_arrives_on_the_disk_that_has_room_for_it(
+    admin: User, data_dir: Path, settings: Any
+):
+    """Where /tmp is memory, as in containers, twenty gigabytes there would end the site."""
+    handlers = [import_string(name)() for name in settings.FILE_UPLOAD_HANDLERS]
+    [handler] = [one for one in handlers if isinstance(one, TemporaryFileUploadHandler)]
+    handler.new_file("upload", "a.zip", "application/zip", 5)
+    assert Path(handler.file.temporary_file_path()).parent == data_dir / "uploads"
+    handler.file.close()
+    settings.LEAST_FREE_MIB = 10**9
+    large = SimpleUploadedFile("a.zip", bytes(3 * 2**20))
+    refused = client_of(admin).post("/catalogs/new/", {"name": "Large", "upload": large})
+    assert refused.status_code == 400  # before anything of it is read
+    assert "disk is nearly full" in refused.text
 
 
 def test_failed_uploads_are_gone_after_a_day(data_dir: Path):
