@@ -33,6 +33,10 @@ class TooManyUploadsError(RequestDataTooBig):
         self.seconds = seconds
 
 
+class NoRoomError(RequestDataTooBig):
+    """The disk has no room for an upload; the message says how much is free."""
+
+
 class BoundedUploads(FileUploadHandler):
     """Refuse large forms where nothing large is to be uploaded; the real handlers follow.
 
@@ -47,7 +51,8 @@ class BoundedUploads(FileUploadHandler):
         """Compare the announced length with what this person may send to this page.
 
         Raises:
-            RequestDataTooBig: too much, or the disk has no room for it; the answer is 400.
+            RequestDataTooBig: too much; the answer is 400.
+            NoRoomError: the disk has no room for it; likewise.
         """
         if content_length > self._most():
             raise RequestDataTooBig("The upload is too large.")
@@ -55,7 +60,7 @@ class BoundedUploads(FileUploadHandler):
             try:
                 check_room(content_length)
             except Refused as problem:
-                raise RequestDataTooBig(str(problem)) from None
+                raise NoRoomError(str(problem)) from None
 
     def _most(self) -> int:
         """Return how many bytes are read: a researcher may send large files to some pages."""
