@@ -106,9 +106,9 @@ def drop_upload(name: str) -> None:
 
 
 def drop_old_uploads() -> int:
-    """Delete uploads that no job can want any more; returns how many."""
+    """Delete uploads that no job can want any more, and what was on its way; returns how many."""
     n_dropped = 0
-    for path in (Path(settings.DATA_DIR) / "uploads").glob("*.*"):
+    for path in uploads_folder().iterdir():
         if path.stat().st_mtime < time.time() - KEPT_SECONDS:
             path.unlink(missing_ok=True)
             n_dropped += 1

@@ -545,12 +545,12 @@ def test_a_large_upload_arrives_on_the_disk_that_has_room_for_it(
 def test_failed_uploads_are_gone_after_a_day(data_dir: Path):
     folder = data_dir / "uploads"
     folder.mkdir(parents=True)
-    old, young = folder / "a.zip", folder / "b.zip"
-    for path, hours in ((old, 25), (young, 23)):
+    old, young, on_its_way = folder / "a.zip", folder / "b.zip", folder / "tmp0a1b2c"
+    for path, hours in ((old, 25), (young, 23), (on_its_way, 25)):
         path.touch()
         then = time.time() - 3600 * hours
         os.utime(path, (then, then))
-    assert drop_uploads() == 1
+    assert drop_uploads() == 2
     assert [path.name for path in folder.iterdir()] == ["b.zip"]
 
 
