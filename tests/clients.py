@@ -99,12 +99,12 @@ class Browser:
         return reply.status_code, reply.json() if is_json else {}
 
     def judge(self, what: str = "similar", n: int = 1) -> list[str]:
-        """Answer the next n questions alike; return what the judge calls them."""
-        names = [question["uid"] for question in self.next(n)]
-        if names:
-            status, reply = self.send(*(answer_to(name, what) for name in names))
+        """Answer the next n questions alike; return their uids."""
+        questions = self.next(n)
+        if questions:
+            status, reply = self.send(*(answer_to(one["uid"], what) for one in questions))
             assert status == 200, reply
-        return names
+        return self.uids(questions)
 
     def uids(self, questions: Iterable[dict[str, Any]]) -> list[str]:
         """The uids of questions as this judge was asked them."""

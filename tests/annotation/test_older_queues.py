@@ -20,7 +20,7 @@ from annotation.services import (
     open_campaign,
 )
 from annotation.services.reconciling import reconcile
-from tests.clients import Browser, uid_of
+from tests.clients import Browser
 
 pytestmark = pytest.mark.django_db
 
@@ -82,7 +82,7 @@ def test_a_queue_is_judged_to_its_end_topped_up_and_shared_with_who_comes_later(
     add_members(campaign=campaign, annotators=[late])
     for person, done in ((members[0].annotator, answered), (members[1].annotator, []), (late, [])):
         judge = Browser(campaign, person)
-        asked = [*(uid_of(campaign, name) for name in done), *judge.uids(judge.walk())]
+        asked = [*done, *judge.uids(judge.walk())]
         assert len(asked) == len(set(asked))
         kinds = Counter(campaign.questions.filter(uid__in=asked).values_list("kind", flat=True))
         assert kinds[QuestionKind.PAIR] == 84
