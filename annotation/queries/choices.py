@@ -90,9 +90,10 @@ def picture_of(
     """
     at = open_place(judge.campaign_uid, name, key)
     uid = open_question(judge.annotator_id, name)
-    rows = Question.objects.filter(campaign_id=judge.campaign_id, uid=uid)
-    question = rows.first() if at is not None and judge.kind.is_choice else None
-    if question is None or at is None:
+    if at is None or uid is None or not judge.kind.is_choice:
+        return None
+    question = Question.objects.filter(campaign_id=judge.campaign_id, uid=uid).first()
+    if question is None:
         return None
     is_served = QueueEntry.objects.filter(member_id=judge.member_id, question=question).exists()
     if not (is_served or question.kind == QuestionKind.EXAMPLE):

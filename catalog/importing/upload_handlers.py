@@ -101,11 +101,9 @@ class BoundedUploads(FileUploadHandler):
 class ArrivingFile(TemporaryUploadedFile):
     """What is too long for memory, beside the uploads that are kept: /tmp may be memory, too."""
 
-    def __init__(
-        self, name: str, content_type: str, size: int, charset: str, content_type_extra: Any = None
-    ) -> None:
+    def __init__(self, *about: Any) -> None:
         file = tempfile.NamedTemporaryFile(suffix=".upload", dir=uploads_folder())  # noqa: SIM115
-        UploadedFile.__init__(self, file, name, content_type, size, charset, content_type_extra)
+        UploadedFile.__init__(self, file, *about)
 
 
 class DataFolderUploads(TemporaryFileUploadHandler):
