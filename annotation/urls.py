@@ -26,7 +26,7 @@ urlpatterns = [
         name="image",
     ),
     path(
-        "judge/<uuid:campaign_uid>/choices/<uuid:question_uid>/<slug:key>/<str:size>",
+        "judge/<uuid:campaign_uid>/choices/<slug:question>/<slug:key>/<str:size>",
         judging.choice_image,
         name="choice_image",
     ),

@@ -27,6 +27,7 @@ from api.routes.releases import router as releases_router
 from api.routes.results import router as evaluation_router
 from api.routes.review import router as review_router
 from api.routes.runs import router as runs_router
+from catalog.importing.upload_handlers import NoRoomError
 
 DESCRIPTION = """Read catalogs, pools, templates, triplets, campaigns, judgements, runs, results and
 releases of a Lookalike site, and upload runs to be scored. Requests carry an access token, which
@@ -114,7 +115,8 @@ def _forbidden(request: HttpRequest, problem: PermissionDenied) -> HttpResponse:
 
 @api.exception_handler(RequestDataTooBig)
 def _too_large(request: HttpRequest, problem: RequestDataTooBig) -> HttpResponse:
-    return _answer(request, ApiError(413, "too_large", "The upload is too large."))
+    message = str(problem) if isinstance(problem, NoRoomError) else "The upload is too large."
+    return _answer(request, ApiError(413, "too_large", message))
 
 
 @api.exception_handler(MultiPartParserError)

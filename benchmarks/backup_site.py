@@ -15,7 +15,7 @@ from annotation.answering.submissions import Submission
 from annotation.bulk import refresh_statistics
 from annotation.models import Campaign, Judgement, JudgementEvent, Question
 from annotation.queries.judges import find_judge
-from annotation.queries.serving import next_questions
+from annotation.queries.next_questions import next_questions
 from annotation.services import create_campaign, open_campaign, record_answers
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from catalog.images.blobs import store_blobs

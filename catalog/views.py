@@ -12,6 +12,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.access import admin_required, reader_required, signed_in
+from audit.actions import Action
+from audit.services import record
 from catalog.browsing.browse import image_page, without_lost
 from catalog.browsing.facets import facets, list_attributes
 from catalog.browsing.filters import parse_filter, parse_place
@@ -134,7 +136,9 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
 @reader_required
 def report_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the whole report as CSV."""
-    job = latest_report(get_object_or_404(Catalog, slug=slug))
+    catalog = get_object_or_404(Catalog, slug=slug)
+    job = latest_report(catalog)
+    record(request, Action.EXPORTED, catalog, what="import report", format="csv")
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["kind", "file", "reason"])

@@ -314,13 +314,12 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS  # a file may change while it is served
-FILE_UPLOAD_TEMP_DIR = None
 FILE_UPLOAD_PERMISSIONS = 0o666 & ~UMASK
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o777 & ~UMASK
 FILE_UPLOAD_HANDLERS = [
     "catalog.importing.upload_handlers.BoundedUploads",  # who may send how much
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+    "catalog.importing.upload_handlers.DataFolderUploads",
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 LEAST_FREE_MIB = env.integer("LEAST_FREE_MIB", 512)  # of the data folder's disk: no uploads below

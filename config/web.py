@@ -15,6 +15,7 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
 from importlib import import_module
 from typing import Any
 
@@ -27,6 +28,7 @@ from granian.server.embed import Server
 from config.running.processes import relieve_orphans
 from config.running.rsgi import STALL_SECONDS, Adapter
 
+SITE = "config.wsgi:application"
 BACKLOG = 1024
 CONNECTIONS = 4096  # at once, of one process; further ones wait in the socket's queue
 SPARE_FILES = 512  # file descriptors that are not connections
@@ -98,6 +100,16 @@ def _connections() -> int:
     return max(files - SPARE_FILES, 64)
 
 
+def write_to_the_data_folder() -> None:
+    """Have long bodies and answers wait on the data folder's disk, unless TMPDIR says where.
+
+    In containers /tmp is memory. What a killed process leaves goes with old uploads.
+    """
+    if "TMPDIR" not in os.environ:
+        folder = import_module("catalog.importing.uploads").uploads_folder()
+        tempfile.tempdir = str(folder)
+
+
 def settle_memory() -> None:
     """Leave what is loaded by now out of all further collections of garbage.
 
@@ -113,7 +125,7 @@ def main() -> int:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--socket", type=int, help="number of an inherited listening socket")
-    parser.add_argument("--application", default="config.wsgi:application", help="module:name")
+    parser.add_argument("--application", default=SITE, help="module:name")
     options = parser.parse_args()
     descriptor = options.socket
     if descriptor is None:
@@ -123,6 +135,8 @@ def main() -> int:
     adapter = Adapter(
         getattr(import_module(module), name), threads=THREADS, upload_threads=UPLOAD_THREADS
     )
+    if options.application == SITE:  # tests serve others
+        write_to_the_data_folder()
     settle_memory()
     relieve_orphans()
     asyncio.run(serve(adapter, descriptor))

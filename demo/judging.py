@@ -15,7 +15,7 @@ from accounts.models import User
 from annotation.answering.submissions import MAX_BATCH, RejectedError, Submission
 from annotation.models import Campaign, Judgement, QuestionKind
 from annotation.queries.judges import Judge, find_judge
-from annotation.queries.serving import AskedQuestion, next_questions
+from annotation.queries.next_questions import AskedQuestion, next_questions
 from annotation.services.answers import record_answers
 from catalog.models import Image
 from demo.experts import EXPERTS, Expert, judge_pair, pair_rng

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from annotation.models import Campaign
+from annotation.question_names import open_question
 
 PASSWORD = "a quiet green meadow"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -50,6 +52,13 @@ def answer_to(
         "load_ms": 5,
         "undoes": None,
     } | changes
+
+
+def uid_of(campaign: Campaign, name: str) -> str:
+    """The uid of a question, by the name that one of a campaign's judges has for it."""
+    people = campaign.panel.values_list("annotator_id", flat=True)
+    [uid] = filter(None, (open_question(person, name) for person in people))
+    return str(uid)
 
 
 class Browser:
@@ -91,11 +100,15 @@ class Browser:
 
     def judge(self, what: str = "similar", n: int = 1) -> list[str]:
         """Answer the next n questions alike; return their uids."""
-        uids = [question["uid"] for question in self.next(n)]
-        if uids:
-            status, reply = self.send(*(answer_to(uid, what) for uid in uids))
+        questions = self.next(n)
+        if questions:
+            status, reply = self.send(*(answer_to(one["uid"], what) for one in questions))
             assert status == 200, reply
-        return uids
+        return self.uids(questions)
+
+    def uids(self, questions: Iterable[dict[str, Any]]) -> list[str]:
+        """The uids of questions as this judge was asked them."""
+        return [str(open_question(self.person.pk, question["uid"])) for question in questions]
 
 
 class HttpJudge:

@@ -66,10 +66,10 @@ Values = dict[str, dict[str, list[Any]]]  # by app and part of an address
 
 
 def _comment(judge: Browser) -> None:
-    [first, *_] = judge.next()
+    [first, *_] = judge.uids(judge.next())
     Comment.objects.create(
         uuid=uuid.uuid4(), member=judge.campaign.panel.get(annotator=judge.person),
-        question=judge.campaign.questions.get(uid=first["uid"]), text="Does a hood count?",
+        question=judge.campaign.questions.get(uid=first), text="Does a hood count?",
         guideline_version=1, made_at="2026-01-01T00:00:00Z",
     )  # fmt: skip
 

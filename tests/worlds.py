@@ -17,7 +17,7 @@ from accounts.models import Role, User
 from annotation.answering.submissions import RejectedError, Submission
 from annotation.models import Campaign
 from annotation.queries.judges import find_judge
-from annotation.queries.serving import next_questions
+from annotation.queries.next_questions import next_questions
 from annotation.services import close_campaign, record_answers
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from catalog.vectors.embeddings import write_shard

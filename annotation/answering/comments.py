@@ -13,7 +13,9 @@ from django.utils.translation import gettext as _
 from annotation.answering.submissions import (
     MAX_BATCH,
     MalformedError,
+    OpenName,
     RejectedError,
+    read_question,
     read_time,
     read_uuid,
 )
@@ -31,8 +33,14 @@ class SentComment:
     withdraws: UUID | None
 
 
-def read_comments(body: object) -> list[tuple[UUID, SentComment | RejectedError]]:
+def read_comments(
+    body: object, open_name: OpenName | None = None
+) -> list[tuple[UUID, SentComment | RejectedError]]:
     """Return each comment by its UUID, as read or with the reason why it cannot be taken.
+
+    Args:
+        body: the parsed JSON.
+        open_name: as in `Taken`.
 
     Raises:
         MalformedError: the body is not {"comments": [...]} of 1 to `MAX_BATCH` objects, each
@@ -48,13 +56,13 @@ def read_comments(body: object) -> list[tuple[UUID, SentComment | RejectedError]
         except RejectedError:
             raise MalformedError(f"Comment {number} has no valid “uuid”.") from None
         try:
-            batch.append((key, _read(raw)))
+            batch.append((key, _read(raw, open_name)))
         except RejectedError as problem:
             batch.append((key, problem))
     return batch
 
 
-def _read(raw: Mapping[str, Any]) -> SentComment:
+def _read(raw: Mapping[str, Any], open_name: OpenName | None) -> SentComment:
     text = raw.get("comment")
     if not isinstance(text, str) or not _can_be_stored(text):
         raise RejectedError("bad_value", "“comment” is not a text.")
@@ -69,7 +77,7 @@ def _read(raw: Mapping[str, Any]) -> SentComment:
     withdraws = None if raw.get("withdraws") is None else read_uuid(raw, "withdraws")
     return SentComment(
         uuid=read_uuid(raw, "uuid"),
-        question=read_uuid(raw, "question"),
+        question=read_question(raw, open_name),
         text=text,
         made_at=read_time(raw, "made_at"),
         withdraws=withdraws,

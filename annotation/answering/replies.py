@@ -20,7 +20,13 @@ from annotation.picture_keys import seal_picture, seal_place
 from annotation.queries.choices import Choice, read_choices
 from annotation.queries.guidelines import text_in
 from annotation.queries.judges import Judge
-from annotation.queries.serving import AskedQuestion, RecentAnswer, may_be_lent_more, progress
+from annotation.queries.next_questions import (
+    AskedQuestion,
+    RecentAnswer,
+    may_be_lent_more,
+    progress,
+)
+from annotation.question_names import seal_question
 from annotation.services.answers import Receipt
 from annotation.task_kinds import pick_place
 from catalog.images.pictures import Picture
@@ -29,14 +35,12 @@ NOT_NOW = frozenset({"closed", "paused"})
 NO_KEY = "-"
 
 
-def next_reply(
-    campaign_uid: uuid.UUID, judge: Judge, asked: Iterable[AskedQuestion], n_done: int
-) -> dict[str, Any]:
+def next_reply(judge: Judge, asked: Iterable[AskedQuestion], n_done: int) -> dict[str, Any]:
     """Return the next open questions, and how far the judge has come.
 
     Waiting: there is none just now, but pairs may yet come back from other judges.
     """
-    questions = [question_reply(campaign_uid, question) for question in asked]
+    questions = [question_reply(judge, question) for question in asked]
     return {
         "questions": questions,
         "is_waiting": not questions and may_be_lent_more(judge),
@@ -48,22 +52,23 @@ def next_reply(
     }
 
 
-def question_reply(campaign_uid: uuid.UUID, question: AskedQuestion) -> dict[str, Any]:
-    """Return one question; only training differs from any other."""
+def question_reply(judge: Judge, question: AskedQuestion) -> dict[str, Any]:
+    """Return one question under the judge's own name for it; only training differs from others."""
+    name = seal_question(judge.annotator_id, question.uid)
     reply = {
-        "uid": str(question.uid),
+        "uid": name,
         "position": question.place,
         "kind": "training" if question.is_training else "pair",
     }
     if question.choice is not None:
-        return reply | choice_reply(campaign_uid, question.uid, question.choice)
+        return reply | choice_reply(judge.campaign_uid, name, question.choice)
     return reply | {
-        "query": picture_reply(campaign_uid, question.query),
-        "candidate": picture_reply(campaign_uid, question.candidate),
+        "query": picture_reply(judge.campaign_uid, question.query),
+        "candidate": picture_reply(judge.campaign_uid, question.candidate),
     }
 
 
-def choice_reply(campaign_uid: uuid.UUID, question: uuid.UUID, choice: Choice) -> dict[str, Any]:
+def choice_reply(campaign_uid: uuid.UUID, question: str, choice: Choice) -> dict[str, Any]:
     """Return the keys of a question's images, those to pick from as this judge sees them."""
     return {
         "condition": choice.condition,
@@ -72,10 +77,13 @@ def choice_reply(campaign_uid: uuid.UUID, question: uuid.UUID, choice: Choice) -
     }
 
 
-def answer_reply(campaign_uid: uuid.UUID, question: uuid.UUID, answer: str) -> str:
+def answer_reply(judge: Judge, question: uuid.UUID, answer: str) -> str:
     """Return an answer as the page knows it: what it picks is named by the picture's key."""
     place = pick_place(answer)
-    return answer if place is None else PICK + seal_place(campaign_uid, question, place)
+    if place is None:
+        return answer
+    name = seal_question(judge.annotator_id, question)
+    return PICK + seal_place(judge.campaign_uid, name, place)
 
 
 def picture_reply(campaign_uid: uuid.UUID, picture: Picture) -> dict[str, Any]:
@@ -116,7 +124,7 @@ def receipt_reply(keys: Sequence[uuid.UUID], receipt: Receipt) -> dict[str, Any]
         row = _result(key, result)
         if key in receipt.feedback:
             question, expected, why = receipt.feedback[key]
-            known = answer_reply(receipt.judge.campaign_uid, question, expected)
+            known = answer_reply(receipt.judge, question, expected)
             row["feedback"] = {"expected": known, "why": why}
         results.append(row)
     return {
@@ -144,14 +152,14 @@ def receipt_status(receipt: Receipt) -> int:
     return 409 if NOT_NOW.issuperset(rejected) else 422
 
 
-def recent_reply(campaign_uid: uuid.UUID, answers: Iterable[RecentAnswer]) -> dict[str, Any]:
+def recent_reply(judge: Judge, answers: Iterable[RecentAnswer]) -> dict[str, Any]:
     """Return the judge's own last answers."""
     return {
         "answers": [
             {
                 "uuid": str(answer.uuid),
-                "question": question_reply(campaign_uid, answer.question),
-                "answer": answer_reply(campaign_uid, answer.question.uid, answer.answer),
+                "question": question_reply(judge, answer.question),
+                "answer": answer_reply(judge, answer.question.uid, answer.answer),
                 "reason": answer.reason,
                 "decided_at": answer.decided_at.isoformat(),
                 "is_current": answer.is_current,
@@ -176,9 +184,7 @@ def _result(key: uuid.UUID, result: str | RejectedError) -> dict[str, Any]:
     return {"uuid": str(key), "status": status, "code": code, "message": message}
 
 
-def comments_reply(
-    campaign_uid: uuid.UUID, judge: Judge, comments: Sequence[Comment]
-) -> dict[str, Any]:
+def comments_reply(judge: Judge, comments: Sequence[Comment]) -> dict[str, Any]:
     """Return comments of the judge's own with the replies of admins, who stay unnamed."""
     asked = [(one.question.uid, one.question.subject) for one in comments]
     choices = read_choices(judge, asked)
@@ -186,7 +192,7 @@ def comments_reply(
         "replies": [
             {
                 "uuid": str(one.uuid),
-                "question": question_reply(campaign_uid, _example(one.question, choices)),
+                "question": question_reply(judge, _example(one.question, choices)),
                 "comment": one.words,
                 "reply": one.reply,
                 "new_version": one.new_version,
@@ -239,8 +245,8 @@ def guidelines_reply(
         else [],
         "examples": [
             {
-                "question": question_reply(judge.campaign_uid, _example(example.question, choices)),
-                "answer": answer_reply(judge.campaign_uid, example.question.uid, example.answer),
+                "question": question_reply(judge, _example(example.question, choices)),
+                "answer": answer_reply(judge, example.question.uid, example.answer),
                 "why": example.why,
             }
             for example in listed

@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 from annotation.models.choices import PICK
 from annotation.task_kinds import ALWAYS
 
-OpenPick = Callable[[UUID, str], str | None]
+OpenPick = Callable[[str, str], str | None]
+OpenName = Callable[[str], UUID | None]
 ANSWERS = frozenset({"similar", "different", "cant_tell", *ALWAYS})
 REASONS = frozenset({"bad_image", "not_comparable", "unsure", "policy"})
 MODES = frozenset({"pair", "sheet", "choice"})
@@ -62,12 +63,14 @@ class Taken:
 
     Attributes:
         answers: words.
-        open_pick: given a question and the key of a picture, returns the answer that picks it,
-            None if it is not the question's; None where nothing is picked.
+        open_pick: given a question's name and the key of a picture, returns the answer that picks
+            it, None if it is not the question's; None where nothing is picked.
+        open_name: given a question's name, returns its uid; None if it names none.
     """
 
     answers: frozenset[str] = ANSWERS
     open_pick: OpenPick | None = None
+    open_name: OpenName | None = None
 
 
 ABOUT_PAIRS = Taken()
@@ -127,7 +130,7 @@ def read_submission(raw: Mapping[str, Any], taken: Taken = ABOUT_PAIRS) -> Submi
         raise RejectedError("bad_time", "“decided_at” lies before “shown_at”.")
     return Submission(
         uuid=read_uuid(raw, "uuid"),
-        question=read_uuid(raw, "question"),
+        question=read_question(raw, taken.open_name),
         answer=answer,
         reason=reason,
         mode=_one_of(raw, "mode", MODES),
@@ -146,7 +149,7 @@ def _picked(raw: Mapping[str, Any], taken: Taken) -> str | None:
     answer = raw.get("answer")
     if taken.open_pick is None or not (isinstance(answer, str) and answer.startswith(PICK)):
         return None
-    picked = taken.open_pick(read_uuid(raw, "question"), answer.removeprefix(PICK))
+    picked = taken.open_pick(str(raw.get("question")), answer.removeprefix(PICK))
     if picked is None:
         raise RejectedError("bad_value", "“answer” picks none of the question's images.")
     return picked
@@ -161,6 +164,17 @@ def read_uuid(raw: Mapping[str, Any], name: str) -> UUID:
         except ValueError:
             pass
     raise RejectedError("bad_value", f"“{name}” is not a UUID.")
+
+
+def read_question(raw: Mapping[str, Any], open_name: OpenName | None) -> UUID:
+    """Return the uid of the question that a browser names; RejectedError where it is none."""
+    name = raw.get("question")
+    if open_name is None or not isinstance(name, str):
+        return read_uuid(raw, "question")
+    uid = open_name(name)
+    if uid is None:
+        raise RejectedError("not_served", _("This question was not given to you."))
+    return uid
 
 
 def _one_of(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from django.db.models import QuerySet
 
-from annotation.answering.submissions import ABOUT_PAIRS, Taken
+from annotation.answering.submissions import Taken
 from annotation.models import (
     Answer,
     Campaign,
@@ -21,6 +22,7 @@ from annotation.models import (
 from annotation.models.choices import PICK
 from annotation.picture_keys import open_place
 from annotation.queries.judges import Judge, fixed_rules
+from annotation.question_names import open_question
 from annotation.task_kinds import ALWAYS, Subject
 from catalog.models import Image
 from lookalike.conditional.crops import Dilation
@@ -54,36 +56,44 @@ def read_choices(judge: Judge, asked: Iterable[tuple[uuid.UUID, int]]) -> dict[u
     }
 
 
-def answers_taken(campaign_uid: uuid.UUID) -> Taken:
-    """Return which answers a campaign takes.
+def answers_taken(campaign_uid: uuid.UUID, annotator_id: int) -> Taken:
+    """Return which answers a campaign takes from a judge.
 
     Raises:
         NotOnPanelError: as `fixed_rules`.
     """
     kind = fixed_rules(campaign_uid).kind
+    open_name = partial(open_question, annotator_id)
     if kind.scale:
-        return Taken(frozenset(kind.answers) | ALWAYS)
+        return Taken(frozenset(kind.answers) | ALWAYS, open_name=open_name)
     if not kind.is_choice:
-        return ABOUT_PAIRS
+        return Taken(open_name=open_name)
 
-    def open_pick(question: uuid.UUID, key: str) -> str | None:
+    def open_pick(question: str, key: str) -> str | None:
         place = open_place(campaign_uid, question, key)
         return None if place is None or place < 0 else f"{PICK}{place}"
 
-    return Taken(frozenset(kind.answers) | ALWAYS, open_pick)
+    return Taken(frozenset(kind.answers) | ALWAYS, open_pick, open_name)
 
 
 def picture_of(
-    judge: Judge, question_uid: uuid.UUID, key: str
+    judge: Judge, name: str, key: str
 ) -> tuple[Image, list[float] | None, Dilation] | None:
     """Return a picture of one of the judge's own questions, or of a worked example; else None.
 
     With its box, None for all of it, and how boxes are cut out.
+
+    Args:
+        judge: whose.
+        name: of the question, as the judge knows it.
+        key: of the picture.
     """
-    at = open_place(judge.campaign_uid, question_uid, key)
-    rows = Question.objects.filter(campaign_id=judge.campaign_id, uid=question_uid)
-    question = rows.first() if at is not None and judge.kind.is_choice else None
-    if question is None or at is None:
+    at = open_place(judge.campaign_uid, name, key)
+    uid = open_question(judge.annotator_id, name)
+    if at is None or uid is None or not judge.kind.is_choice:
+        return None
+    question = Question.objects.filter(campaign_id=judge.campaign_id, uid=uid).first()
+    if question is None:
         return None
     is_served = QueueEntry.objects.filter(member_id=judge.member_id, question=question).exists()
     if not (is_served or question.kind == QuestionKind.EXAMPLE):

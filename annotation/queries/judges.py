@@ -80,6 +80,7 @@ class Judge(CountingRules):
     """
 
     member_id: int
+    annotator_id: int
     state: str
     guideline_version: int
     lease_minutes: int
@@ -125,8 +126,8 @@ class Judge(CountingRules):
 JUDGE_COLUMNS = """
     c.id as campaign_id, c.serving, c.k, c.tie_rule, c.closes_settled, c.task_kind,
     c.grades, c.similar_from,
-    m.id as member_id, c.state, c.guideline_version, c.lease_minutes, c.seed, m.number, c.uid,
-    m.stage,
+    m.id as member_id, m.annotator_id, c.state, c.guideline_version, c.lease_minutes, c.seed,
+    m.number, c.uid, m.stage,
     case when c.serving = 'everyone' then m.n_total else (
         select ceil(c.n_questions * c.k::numeric / greatest(count(*), 1)
                     * (100 + c.repeat_percent + c.mirror_percent) / 100.0)::int

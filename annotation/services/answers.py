@@ -22,8 +22,8 @@ from annotation.answering.register import (
 from annotation.answering.submissions import RejectedError, Submission
 from annotation.models import Gold, QuestionKind, Stage
 from annotation.queries.judges import Judge, find_judge
+from annotation.queries.next_questions import WINDOW, AskedQuestion
 from annotation.queries.prepared import prepared_cursor
-from annotation.queries.serving import WINDOW, AskedQuestion
 from annotation.services.serving.first_answers import record_first_answer
 from annotation.services.serving.stages import advance
 from annotation.services.settling import count_votes, lock_questions, surplus_questions

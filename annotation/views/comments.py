@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -33,6 +34,7 @@ from annotation.queries.comments import (
 )
 from annotation.queries.guidelines import guideline_in_force
 from annotation.queries.judges import NotOnPanelError
+from annotation.question_names import open_question, seal_question
 from annotation.services import (
     mark_replies_seen,
     read_guidelines,
@@ -70,9 +72,10 @@ def _posted(work: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
 @_posted
 def comments(request: HttpRequest, campaign_uid: uuid.UUID, body: Any) -> HttpResponseBase:
     """Take a batch of comments; each is saved, a duplicate, or rejected with a code."""
-    batch = read_comments(body)
+    person = signed_in(request)
+    batch = read_comments(body, partial(open_question, person.pk))
     judge, results = record_comments(
-        campaign_uid=campaign_uid, annotator_id=signed_in(request).pk, comments=batch
+        campaign_uid=campaign_uid, annotator_id=person.pk, comments=batch
     )
     is_refused = all(isinstance(result, RejectedError) for result in results)
     reply = {"results": comment_results([key for key, _ in batch], results), **news_reply(judge)}
@@ -97,7 +100,7 @@ def read(request: HttpRequest, campaign_uid: uuid.UUID, body: Any) -> HttpRespon
 def replies(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
     """Return the replies to the judge's own comments that they have not seen."""
     judge = judge_of(request, campaign_uid)
-    return JsonResponse(comments_reply(campaign_uid, judge, unseen_replies(judge)))
+    return JsonResponse(comments_reply(judge, unseen_replies(judge)))
 
 
 @_posted
@@ -133,8 +136,9 @@ def _addresses(comment: Comment) -> list[tuple[str, list[object]]]:
     """Return the addresses of a comment's pictures as its judge may ask for them, by name."""
     question, uid = comment.question, comment.member.campaign.uid
     if comment.member.campaign.kind.is_choice:
-        key = seal_place(uid, question.uid, None)
-        return [("annotation:choice_image", [uid, question.uid, key, "thumb"])]
+        name = seal_question(comment.member.annotator_id, question.uid)
+        key = seal_place(uid, name, None)
+        return [("annotation:choice_image", [uid, name, key, "thumb"])]
     ids = question.query_id, question.candidate_id
     return [("annotation:image", [uid, seal_picture(uid, pk), "thumb"]) for pk in ids]
 

@@ -1,8 +1,8 @@
 """The judging page's addresses: JSON in and out, for the judge who is signed in.
 
 Who answers is always the session's person. A campaign that somebody does not judge does not
-exist for them. Replies are never cached, and name questions by random uids and images by keys
-that hold in one campaign alone.
+exist for them. Replies are never cached, and name questions by names that hold for one judge alone
+and images by keys that hold in one campaign alone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from annotation.picture_keys import open_picture
 from annotation.queries.choices import answers_taken, picture_of
 from annotation.queries.guidelines import guideline_in_force, guideline_text, worked_examples
 from annotation.queries.judges import Judge, NotOnPanelError, find_judge
-from annotation.queries.serving import (
+from annotation.queries.next_questions import (
     WINDOW,
     AskedQuestion,
     are_lent_for_long,
@@ -139,7 +139,7 @@ def questions(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase
         return bad_request("“after” and “n” are whole numbers, n at most 200.")
     judge = judge_of(request, campaign_uid)
     asked = _asked(request, judge, (after, n))
-    return JsonResponse(next_reply(campaign_uid, judge, asked, judge.n_done))
+    return JsonResponse(next_reply(judge, asked, judge.n_done))
 
 
 @annotator_required
@@ -155,7 +155,7 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         return bad_request("Send application/json.", status=415)
     try:
         body = json.loads(request.body)
-        batch = read_batch(body, answers_taken(campaign_uid))
+        batch = read_batch(body, answers_taken(campaign_uid, signed_in(request).pk))
         wanted = _wanted(body)
     except (ValueError, MalformedError, RecursionError) as problem:
         return bad_request(str(problem))
@@ -173,7 +173,7 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
     reply = receipt_reply([key for key, _ in batch], receipt)
     if wanted is not None:
         asked = _asked(request, receipt.judge, wanted, receipt.asked)
-        reply |= next_reply(campaign_uid, receipt.judge, asked, receipt.n_done)
+        reply |= next_reply(receipt.judge, asked, receipt.n_done)
     return JsonResponse(reply, status=receipt_status(receipt))
 
 
@@ -187,7 +187,7 @@ def recent(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         return bad_request("“n” is a whole number from 1 to 200.")
     judge = judge_of(request, campaign_uid)
     answers = recent_answers(judge, n=n, are_held="held" in request.GET)
-    return JsonResponse(recent_reply(campaign_uid, answers))
+    return JsonResponse(recent_reply(judge, answers))
 
 
 @annotator_required
@@ -229,10 +229,10 @@ def image(request: HttpRequest, campaign_uid: uuid.UUID, key: str, size: str) ->
 @cache_control(private=True, max_age=86_400, immutable=True)  # as above
 @require_GET
 def choice_image(
-    request: HttpRequest, campaign_uid: uuid.UUID, *, question_uid: uuid.UUID, key: str, size: str
+    request: HttpRequest, campaign_uid: uuid.UUID, *, question: str, key: str, size: str
 ) -> HttpResponseBase:
     """Return a picture of a question from whose images one is picked, cut out of its image."""
-    found = picture_of(judge_of(request, campaign_uid), question_uid, key)
+    found = picture_of(judge_of(request, campaign_uid), question, key)
     if found is None or size not in {"thumb", "view"}:
         raise Http404
     picture, box, how = found

@@ -1,16 +1,19 @@
-"""Who may send how much: checked before the first byte of a form is read."""
+"""Who may send how much, checked before the first byte of a form is read; and where it arrives."""
 
 from __future__ import annotations
 
+import tempfile
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.core.files.uploadhandler import FileUploadHandler
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 
 from accounts.models import User
 from accounts.sign_in.limits import count
-from catalog.importing.uploads import MAX_BYTES
+from catalog.importing.uploads import MAX_BYTES, check_room, uploads_folder
+from lookalike.core.errors import Refused
 
 HOUR = 3600
 SMALL = 25 * 2**20
@@ -30,6 +33,10 @@ class TooManyUploadsError(RequestDataTooBig):
         self.seconds = seconds
 
 
+class NoRoomError(RequestDataTooBig):
+    """The disk has no room for an upload; the message says how much is free."""
+
+
 class BoundedUploads(FileUploadHandler):
     """Refuse large forms where nothing large is to be uploaded; the real handlers follow.
 
@@ -45,9 +52,15 @@ class BoundedUploads(FileUploadHandler):
 
         Raises:
             RequestDataTooBig: too much; the answer is 400.
+            NoRoomError: the disk has no room for it; likewise.
         """
         if content_length > self._most():
             raise RequestDataTooBig("The upload is too large.")
+        if content_length > settings.FILE_UPLOAD_MAX_MEMORY_SIZE:
+            try:
+                check_room(content_length)
+            except Refused as problem:
+                raise NoRoomError(str(problem)) from None
 
     def _most(self) -> int:
         """Return how many bytes are read: a researcher may send large files to some pages."""
@@ -83,3 +96,22 @@ class BoundedUploads(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> None:
         """Leave the file to the next handler."""
+
+
+class ArrivingFile(TemporaryUploadedFile):
+    """What is too long for memory, beside the uploads that are kept: /tmp may be memory, too."""
+
+    def __init__(self, *about: Any) -> None:
+        file = tempfile.NamedTemporaryFile(suffix=".upload", dir=uploads_folder())  # noqa: SIM115
+        UploadedFile.__init__(self, file, *about)
+
+
+class DataFolderUploads(TemporaryFileUploadHandler):
+    """Writes long uploads to the data folder's disk."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Begin a file."""
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        self.file = ArrivingFile(
+            self.file_name, self.content_type, 0, self.charset, self.content_type_extra
+        )

@@ -34,6 +34,13 @@ def upload_path(name: str) -> Path:
     return Path(settings.DATA_DIR) / "uploads" / name
 
 
+def uploads_folder() -> Path:
+    """Return where uploads lie; it is made where it is missing."""
+    folder = Path(settings.DATA_DIR) / "uploads"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def keep_upload(file: UploadedFile[bytes], ending: str, at_most: int | None = None) -> str:
     """Copy an uploaded file to the disk, piece by piece, and return the name it has there.
 
@@ -99,9 +106,9 @@ def drop_upload(name: str) -> None:
 
 
 def drop_old_uploads() -> int:
-    """Delete uploads that no job can want any more; returns how many."""
+    """Delete uploads that no job can want any more, and what was on its way; returns how many."""
     n_dropped = 0
-    for path in (Path(settings.DATA_DIR) / "uploads").glob("*.*"):
+    for path in uploads_folder().iterdir():
         if path.stat().st_mtime < time.time() - KEPT_SECONDS:
             path.unlink(missing_ok=True)
             n_dropped += 1

@@ -88,13 +88,15 @@ def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> H
     stored = StoredResult(latest_or_404(campaign))
     known = stored.summary.rounds
     name = f"{campaign.slug}-{100 * known.judged:.0f}-percent" if known else campaign.slug
-    return leaderboard_response(
+    response = leaderboard_response(
         leaderboard(stored, request.GET.get("by", "")),
         name,
         ending,
         human=stored.summary.human,
         is_simulated=stored.summary.is_simulated,
     )
+    record(request, Action.EXPORTED, campaign, what="leaderboard", format=ending)
+    return response
 
 
 @require_POST

@@ -241,8 +241,8 @@ def _json_rows(body: bytes, name: str) -> Iterator[tuple[int, Row | Problem]]:
         raise MetadataError(
             f"{name} line {problem.lineno} is not proper JSON: {problem.msg}."
         ) from None
-    except RecursionError:
-        raise MetadataError(f"{name} is nested too deeply.") from None
+    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
+        raise MetadataError(f"{name} is nested too deeply, or a number is too long.") from None
     images = document.get("images") if isinstance(document, dict) else document
     if not isinstance(images, list):
         raise MetadataError(f'{name} must be an object {{"images": [...]}}.')

@@ -12,6 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
+from audit.actions import Action
+from audit.services import record
 from catalog.images.blobs import read_preview
 from evaluation.results.leaderboard_files import leaderboard_response
 from jobs.services import JobConflictError
@@ -120,13 +122,16 @@ def leaderboard_file(request: HttpRequest, slug: str, version: str, ending: str)
     """Download the leaderboard, sorted as the page is: csv, md or tex."""
     release = release_or_404(request.user, slug, version)
     hidden = _asks_hidden(request, release)
-    return leaderboard_response(
+    response = leaderboard_response(
         board_of(release, request.user, request.GET.get("by", ""), hidden=hidden),
         f"{slug}-{version}",
         ending,
         human=None if hidden else human(release),
         is_simulated=page_facts(release).is_simulated,
     )
+    if request.user.is_authenticated:  # strangers take what is public, without a name
+        record(request, Action.EXPORTED, release, what="leaderboard", format=ending)
+    return response
 
 
 def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:

@@ -37,7 +37,7 @@ from tests.annotation.blind_world import (
     make_world,
     speaking_jpeg,
 )
-from tests.clients import Browser, answer_to
+from tests.clients import Browser, answer_to, uid_of
 from tests.routes import routes
 
 pytestmark = pytest.mark.django_db
@@ -166,6 +166,29 @@ def test_a_picture_has_another_address_and_tag_in_each_campaign(world):
     assert marks[0][1].isdisjoint(marks[1][1])
 
 
+def test_judges_who_compare_what_they_are_sent_have_no_name_in_common(world):
+    """Nor may one use another's: a pair that comes again has two names, whoever is asked."""
+    colleague = Browser(world.campaign, User.objects.get(username="other-judge-1"))
+    triplets = Campaign.objects.get(task_kind="triplet")
+    seen = []
+    for judge in (world, colleague):
+        texts = [judge.client.get(judge.url(name)).content for name in ("recent", "next")]
+        picks = Browser(triplets, judge.person).next() if judge is world else []
+        seen.append((names_in(texts), {key for one in picks for key in one["images"]}))
+    assert len(seen[0][0]) >= 20
+    assert len(seen[1][0]) >= 20
+    assert seen[0][0].isdisjoint(seen[1][0])
+    [own, *_], theirs = world.next(), colleague.get("recent")["answers"][0]["question"]["uid"]
+    status, reply = world.send(answer_to(theirs))
+    assert (status, reply["results"][0]["code"]) == (422, "not_served")
+    assert world.send(answer_to(own["uid"]))[0] == 200
+
+
+def names_in(texts: list[bytes]) -> set[bytes]:
+    """What JSON calls questions."""
+    return {name for text in texts for name in re.findall(rb'"uid": "([^"]+)"', text)}
+
+
 def test_a_browser_keeps_a_picture_and_is_told_that_it_has_not_changed(world):
     [question] = world.next(1)
     url = question["query"]["url"]
@@ -236,8 +259,8 @@ def test_another_judges_answers_change_nothing_when_they_withdraw_them_all(world
 
 
 def shape_of(question: dict[str, Any]) -> str:
-    """What a question looks like with its place, its uid and the keys of its pictures left out."""
-    plain = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]{32}(?=/)", "uid", json.dumps(question))
+    """What a question looks like with its place, its name and the keys of its pictures left out."""
+    plain = re.sub(r"[\w-]{43}(?=\")|[\w-]{32}(?=/)", "name", json.dumps(question))
     return re.sub(r'"position": \d+', "", plain)
 
 
@@ -246,7 +269,7 @@ def test_controls_cannot_be_told_from_pairs(world):
     kinds = dict(world.campaign.questions.values_list("uid", "kind"))
     shapes: dict[str, set[str]] = {}
     for question in questions:
-        kind = kinds[uuid.UUID(question["uid"])]
+        kind = kinds[uuid.UUID(uid_of(world.campaign, question["uid"]))]
         shape = shape_of(question)
         shapes.setdefault(kind, set()).add(shape)
     assert set(shapes) == {QuestionKind.PAIR, QuestionKind.GOLD, QuestionKind.REPEAT}
@@ -260,7 +283,7 @@ def test_pairs_of_a_top_up_cannot_be_told_from_the_others(world, pairs):
     fresh = [(query, candidate) for _, candidate in pairs(1, 6)]
     add_questions(campaign=world.campaign, pairs=[*fresh, *pairs(2, 4)])
     questions = world.walk()
-    is_new = [uuid.UUID(question["uid"]) not in known for question in questions]
+    is_new = [uuid.UUID(uid) not in known for uid in world.uids(questions)]
     assert sum(is_new) == 14
     assert not all(is_new[-14:])
     assert len(set(map(shape_of, questions))) == 1

@@ -120,7 +120,7 @@ def test_a_judge_who_is_asked_again_answers_anew_and_that_counts(rules, campaign
     exclude_answers(campaign=campaign, events=[event], reason="look again", by=admin,
                     asks_again=True)  # fmt: skip
     [asked] = judge.next()
-    assert asked["uid"] == uids[0]
+    assert judge.uids([asked]) == uids[:1]
     assert asked["position"] > place  # a page that answered it knows that it is asked anew
     assert judge.get("next")["progress"]["n_done"] == 2
     judge.send(answer_to(asked["uid"], "different", at=9))

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.answering.submissions import read_submission
 from annotation.models import Judgement, JudgementEvent, PanelMember, Question, QueueEntry
-from annotation.queries.serving import next_questions
+from annotation.queries.next_questions import next_questions
 from annotation.services import answers as long_way
 from annotation.services import close_campaign, open_campaign, reap_leases, reconcile
 from annotation.services.serving.first_answers import record_first_answer

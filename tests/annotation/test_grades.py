@@ -25,7 +25,7 @@ from annotation.services import (
 )
 from annotation.services.gold import GoldPair, consensus_gold
 from lookalike.agreement.grades import Scale
-from tests.clients import Browser, answer_to
+from tests.clients import Browser, answer_to, uid_of
 
 pytestmark = pytest.mark.django_db
 SCALE = Scale(("Different", "A little", "Alike", "The same"), 2)
@@ -133,7 +133,7 @@ def test_checks_and_repeats_are_met_by_the_next_grade_on_the_same_side(graded, p
     given = iter(["similar:3", "similar:2", "different:1", "different:0"])
     asked = {str(q.uid): q.kind for q in campaign.questions.all()}
     for question in browser.next(10):
-        is_gold = asked[question["uid"]] == "gold"
+        is_gold = asked[uid_of(campaign, question["uid"])] == "gold"
         browser.send(answer_to(question["uid"], next(given) if is_gold else "similar:2"))
     [judge] = judge_qualities(campaign)
     assert (judge.with_gold.n_hits, judge.with_gold.n) == (2, 4)
@@ -219,7 +219,7 @@ def test_gold_of_an_earlier_panel_is_what_all_gave_the_same_grade(graded):
     first, second = browsers(campaign)
     pair_of = {}
     for browser, grades in ((first, "33"), (second, "32")):
-        questions = sorted(browser.next(10), key=lambda q: q["uid"])
+        questions = sorted(browser.next(10), key=lambda q: uid_of(campaign, q["uid"]))
         for question, grade in zip(questions, grades, strict=True):
             pair_of[question["uid"]] = grade
             browser.send(answer_to(question["uid"], SCALE.answer(int(grade))))

@@ -54,7 +54,7 @@ def test_questions_come_in_the_stored_order_with_random_ids_only(campaign, judge
     assert reply["guideline_version"] == 1
     assert reply["progress"] == {"n_done": 0, "n_total": 12}
     stored = PanelMember.objects.get(annotator=judge.person).queue.order_by("position")
-    assert [q["uid"] for q in reply["questions"]] == [str(e.question.uid) for e in stored]
+    assert judge.uids(reply["questions"]) == [str(e.question.uid) for e in stored]
     first = reply["questions"][0]
     assert set(first) == {"uid", "position", "kind", "query", "candidate"}
     assert set(first["query"]) == {"url", "thumb_url", "width", "height"}
@@ -152,7 +152,7 @@ def test_recent_answers_are_the_judges_own_newest_first(judge, other):
     other.judge("different", 3)
     uids = judge.judge("similar", 3)
     answers = judge.get("recent", n=2)["answers"]
-    assert [a["question"]["uid"] for a in answers] == uids[:0:-1]
+    assert judge.uids(a["question"] for a in answers) == uids[:0:-1]
     assert [a["answer"] for a in answers] == ["similar", "similar"]
     taken_back = answer_to(uids[-1], "withdrawn", at=9, undoes=answers[0]["uuid"])
     judge.send(taken_back)
@@ -164,7 +164,7 @@ def test_answers_that_were_taken_back_hide_no_earlier_ones_from_undo(judge):
     for held in judge.get("recent", n=4)["answers"]:
         judge.send(answer_to(held["question"]["uid"], "withdrawn", at=9, undoes=held["uuid"]))
     held = judge.get("recent", n=4, held="yes")["answers"]
-    assert [one["question"]["uid"] for one in held] == uids[1::-1]
+    assert judge.uids(one["question"] for one in held) == uids[1::-1]
     assert all(one["is_current"] for one in held)
 
 

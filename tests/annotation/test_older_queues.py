@@ -69,7 +69,7 @@ def test_a_queue_is_judged_to_its_end_topped_up_and_shared_with_who_comes_later(
         draw_as_before(member, repeats)
     first = Browser(campaign, members[0].annotator)
     answered = first.judge("similar", 20)
-    before = [question["uid"] for question in first.next(20)]
+    before = first.uids(first.next(20))
     assert before == [
         str(uid)
         for uid in members[0]
@@ -82,7 +82,7 @@ def test_a_queue_is_judged_to_its_end_topped_up_and_shared_with_who_comes_later(
     add_members(campaign=campaign, annotators=[late])
     for person, done in ((members[0].annotator, answered), (members[1].annotator, []), (late, [])):
         judge = Browser(campaign, person)
-        asked = [*done, *(question["uid"] for question in judge.walk())]
+        asked = [*done, *judge.uids(judge.walk())]
         assert len(asked) == len(set(asked))
         kinds = Counter(campaign.questions.filter(uid__in=asked).values_list("kind", flat=True))
         assert kinds[QuestionKind.PAIR] == 84

@@ -23,7 +23,7 @@ from annotation.services import change_settings, open_campaign, reap_leases, rec
 from conditional.campaigns.services import ask_panel
 from conditional.models import TemplateSet, TripletQuestion, TripletSet
 from lookalike.agreement.grades import Scale
-from tests.clients import HttpJudge, answer_to, session_of
+from tests.clients import HttpJudge, answer_to, session_of, uid_of
 from tests.conditional.cases import built_set, make_catalog
 from tests.waiting import PATIENCE_SECONDS
 from tests.webserver import WebServer
@@ -180,7 +180,7 @@ def answer_sent(campaign: Campaign, body: dict[str, Any]) -> str:
     if not body["answer"].startswith("pick:"):
         return str(body["answer"])
     key = body["answer"].removeprefix("pick:")
-    return f"pick:{open_place(campaign.uid, uuid.UUID(body['question']), key)}"
+    return f"pick:{open_place(campaign.uid, body['question'], key)}"
 
 
 def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
@@ -244,7 +244,7 @@ def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, peop
     assert set(acknowledged) == set(stored)
     for key, answer in acknowledged.items():
         assert stored[key].answer == answer_sent(campaign, answer)
-        assert str(stored[key].question.uid) == answer["question"]
+        assert str(stored[key].question.uid) == uid_of(campaign, answer["question"])
 
     judgements = {(j.question_id, j.member_id): j.answer for j in Judgement.objects.all()}
     assert judgements == expected_answers()

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.models import EntryState, Judgement, QueueEntry, Stage
 from annotation.queries.judges import find_judge
-from annotation.queries.serving import progress
+from annotation.queries.next_questions import progress
 from annotation.services import add_questions, open_campaign
 from annotation.services.reconciling import reconcile
 from tests.clients import Browser, answer_to
@@ -116,7 +116,7 @@ def test_where_k_of_n_judge_new_pairs_go_among_those_nobody_has_come_to(campaign
     campaign = campaign_of(8, 6, 3, serving="k_of_n", k=2, is_open=False)
     campaign = open_campaign(campaign=campaign)
     first, second, third = [Browser(campaign, m.annotator) for m in campaign.panel.all()]
-    taken = [question["uid"] for question in first.next(10)]
+    taken = first.uids(first.next(10))
     fresh = [pair for _ in range(4) for pair in pairs(1, 5)]
     add_questions(campaign=campaign, pairs=fresh)
     order = list(campaign.questions.order_by("position").values_list("query_id", "candidate_id"))
@@ -125,7 +125,7 @@ def test_where_k_of_n_judge_new_pairs_go_among_those_nobody_has_come_to(campaign
     places = [place for place, pair in enumerate(order) if pair in set(fresh)]
     assert min(places) >= 10
     assert places != list(range(48, 68))
-    assert [question["uid"] for question in second.next(10)] == taken
+    assert second.uids(second.next(10)) == taken
     n_held = campaign.questions.filter(n_free=0).count()
     asked = {question["uid"] for question in third.walk()}
     assert len(asked) == 68 - n_held  # all but those that two judges hold

@@ -16,9 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.test import Client
+from django.utils.module_loading import import_string
 
 from accounts.models import User
+from audit.models import Entry
 from catalog.importing import upload_handlers, uploads
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from catalog.services import create_catalog
@@ -233,6 +236,7 @@ def test_the_report_and_its_download(shoes: Catalog, researcher: User):
     assert lines[0] == "kind,file,reason"
     assert any(line.startswith("refused,'=gone.jpg,") for line in lines)  # no formula
     assert len(lines) == 3
+    assert Entry.objects.get(action="exported").details["what"] == "import report"
     create_catalog(slug="empty", name="Empty")
     assert "No import has ended" in client_of(researcher).get("/catalogs/empty/report/").text
 
@@ -522,15 +526,31 @@ def test_uploads_stop_before_the_disk_is_full(admin: User, data_dir: Path, setti
     assert not list((data_dir / "uploads").glob("*"))
 
 
+def test_a_large_upload_arrives_on_the_disk_that_has_room_for_it(
+    admin: User, data_dir: Path, settings: Any
+):
+    """Where /tmp is memory, as in containers, twenty gigabytes there would end the site."""
+    handlers = [import_string(name)() for name in settings.FILE_UPLOAD_HANDLERS]
+    [handler] = [one for one in handlers if isinstance(one, TemporaryFileUploadHandler)]
+    handler.new_file("upload", "a.zip", "application/zip", 5)
+    assert Path(handler.file.temporary_file_path()).parent == data_dir / "uploads"
+    handler.file.close()
+    settings.LEAST_FREE_MIB = 10**9
+    large = SimpleUploadedFile("a.zip", bytes(3 * 2**20))
+    refused = client_of(admin).post("/catalogs/new/", {"name": "Large", "upload": large})
+    assert refused.status_code == 400  # before anything of it is read
+    assert "disk is nearly full" in refused.text
+
+
 def test_failed_uploads_are_gone_after_a_day(data_dir: Path):
     folder = data_dir / "uploads"
     folder.mkdir(parents=True)
-    old, young = folder / "a.zip", folder / "b.zip"
-    for path, hours in ((old, 25), (young, 23)):
+    old, young, on_its_way = folder / "a.zip", folder / "b.zip", folder / "tmp0a1b2c"
+    for path, hours in ((old, 25), (young, 23), (on_its_way, 25)):
         path.touch()
         then = time.time() - 3600 * hours
         os.utime(path, (then, then))
-    assert drop_uploads() == 1
+    assert drop_uploads() == 2
     assert [path.name for path in folder.iterdir()] == ["b.zip"]
 
 

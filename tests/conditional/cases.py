@@ -47,7 +47,7 @@ def question_of(campaign: Campaign, subject: PanelQuestion) -> Question:
 
 def key_of(campaign: Campaign, subject: PanelQuestion, place: int | None) -> str:
     """What the browser calls a picture, by its place among the candidates."""
-    return seal_place(campaign.uid, question_of(campaign, subject).uid, place)
+    return seal_place(campaign.uid, str(question_of(campaign, subject).uid), place)
 
 
 def given(campaign: Campaign, subject: PanelQuestion, answer: str | int, **changes: Any) -> Any:

@@ -6,7 +6,6 @@ import csv
 import json
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
-from uuid import UUID
 
 import numpy as np
 import pytest
@@ -77,7 +76,8 @@ def sides_of(judge):
     """Which candidate stands on the left of each question, by its uid."""
     uid = judge.campaign.uid
     return {
-        one["uid"]: open_place(uid, UUID(one["uid"]), one["images"][0]) for one in judge.next(200)
+        judge.uids([one])[0]: open_place(uid, one["uid"], one["images"][0])
+        for one in judge.next(200)
     }
 
 

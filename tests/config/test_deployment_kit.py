@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import compose_spec
 import pytest
 
 from config import settings
+from config.web import write_to_the_data_folder
 from tests.paths import ROOT
 
 KIT = ROOT / "deploy"
@@ -135,6 +137,19 @@ def test_the_web_process_takes_the_socket_that_is_meant_for_it(began: str, ends:
         env=environment,
     )  # fmt: skip
     assert told.stdout.strip() == f"-m config.web {ends}"
+
+
+def test_long_bodies_wait_on_the_data_folders_disk(monkeypatch, settings, tmp_path: Path) -> None:
+    """In containers /tmp is memory, which strangers could fill with forms that they send."""
+    settings.DATA_DIR = tmp_path
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", None)
+    write_to_the_data_folder()
+    assert tempfile.gettempdir() == str(tmp_path / "uploads")
+    monkeypatch.setenv("TMPDIR", "/tmp")  # noqa: S108
+    monkeypatch.setattr("tempfile.tempdir", None)
+    write_to_the_data_folder()
+    assert tempfile.gettempdir() == "/tmp"  # noqa: S108
 
 
 def test_the_document_names_every_variable_that_the_settings_read() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import select
 import socket
 import socketserver
 import struct
@@ -163,6 +164,30 @@ def front(transactional_db: None, tmp_path: Path, settings) -> Iterator[Front]:
     web.wait(60)
 
 
+def send_upload(front: Front, n_bytes: int) -> tuple[bytes, int, int]:
+    """Send a form of so many bytes until there is an answer, or the end.
+
+    Returns:
+        The answer's first line, how many bytes were sent, and how many the front has on its disk.
+    """
+    plain = socket.create_connection(("127.0.0.1", front.https), timeout=60)
+    with front.trust.wrap_socket(plain, server_hostname=SITE) as secure:
+        head = (
+            f"POST /catalogs/new/ HTTP/1.1\r\nHost: {SITE}\r\nContent-Length: {n_bytes}\r\n"
+            f"Cookie: csrftoken={'c' * 32}\r\nReferer: https://{SITE}/\r\n"
+            "Content-Type: multipart/form-data; boundary=b\r\n\r\n"
+            '--b\r\nContent-Disposition: form-data; name="upload"; filename="a.zip"\r\n\r\n'
+        )
+        secure.sendall(head.encode())
+        n_sent = 0
+        while n_sent < n_bytes - 2**20 and not select.select([secure], [], [], 0.01)[0]:
+            secure.sendall(bytes(2**20))
+            n_sent += 2**20
+        held = (front.folder / "uploads").rglob("*")
+        n_kept = sum(path.stat().st_size for path in held if path.is_file())
+        return secure.recv(4096).split(b"\r\n")[0], n_sent, n_kept
+
+
 def test_a_site_behind_the_front(front: Front, settings) -> None:
     page = front.ask("GET", "/accounts/login/")
     assert page.status == 200
@@ -171,6 +196,12 @@ def test_a_site_behind_the_front(front: Front, settings) -> None:
 
     # a body that is too large is refused before it is read
     assert front.ask("POST", "/accounts/login/", Content_Length="2000000").status == 413
+
+    # of a stranger's upload nothing is kept: the site refuses it when it begins
+    reply, n_sent, n_kept = send_upload(front, 200 * 2**20)
+    assert b" 400 " in reply
+    assert n_sent < 100 * 2**20
+    assert n_kept == 0
 
     # bodies that never come wait in the front, and hold no thread of the site
     stalled = []

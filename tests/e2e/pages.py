@@ -23,6 +23,7 @@ from playwright.sync_api import (
 from accounts.models import User
 from annotation.models import Question
 from annotation.picture_keys import open_place
+from annotation.question_names import open_question
 from demo.drawing.catalog import render_catalog
 from tests.clients import PASSWORD, session_of
 from tests.paths import SHARED_DATA
@@ -159,15 +160,23 @@ def see_pictures(page: Page) -> None:
     expect(page.locator(NOT_HERE)).to_have_count(0)
 
 
+def question_named(name: str) -> Question:
+    """The question that some judge knows by a name."""
+    people = User.objects.values_list("pk", flat=True)
+    [uid] = filter(None, (open_question(person, name) for person in people))
+    return Question.objects.get(uid=uid)
+
+
 def question_on(page: Page) -> Question:
     """The question from whose images one is to be picked, once its pictures are seen."""
     shown = page.locator("[data-view=choice][data-ready]")
     expect(shown).to_be_visible()
-    return Question.objects.get(uid=str(shown.get_attribute("data-ready")))
+    return question_named(str(shown.get_attribute("data-ready")))
 
 
 def places_on(page: Page, question: Question) -> list[int | None]:
     """Which candidate stands where, by the keys of the pictures."""
     tiles = page.locator("[data-choice=images] [data-picture]").all()
     keys = [tile.get_attribute("data-picture") or "" for tile in tiles]
-    return [open_place(question.campaign.uid, question.uid, key) for key in keys]
+    name = str(page.locator("[data-view=choice]").get_attribute("data-ready"))
+    return [open_place(question.campaign.uid, name, key) for key in keys]

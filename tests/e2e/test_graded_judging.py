@@ -28,7 +28,14 @@ from pooling.sources.nearest import nearest_candidates
 from pooling.sources.proposers import Answer
 from releases.freeze.requests import FreezeRequest
 from releases.storage import archive_path, files_folder
-from tests.e2e.pages import in_windows, overflow, see_pair, see_pictures, serious_problems
+from tests.e2e.pages import (
+    in_windows,
+    overflow,
+    question_named,
+    see_pair,
+    see_pictures,
+    serious_problems,
+)
 from tests.e2e.pictures import make_images
 from tests.worlds import SPECS, embed, freeze_now
 
@@ -104,8 +111,8 @@ def test_from_the_form_over_three_keyboards_to_a_release_that_verifies(
         see_pair(desk)
         for _ in range(n_pairs):
             see_pictures(desk)
-            uid = str(desk.locator(".pair").get_attribute("data-question"))
-            question = Question.objects.get(uid=uid)
+            name = str(desk.locator(".pair").get_attribute("data-question"))
+            question = question_named(name)
             others = campaign.questions.filter(query=question.query).order_by("pk")
             is_first = question == others[0]  # so that every query has a gain
             grade = 2 * is_first + (question.pk + shift) % 3 // 2

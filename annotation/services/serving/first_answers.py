@@ -26,8 +26,8 @@ from annotation.answering.register import is_final, is_vote
 from annotation.answering.submissions import Submission
 from annotation.models import Serving
 from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError, fixed_rules
+from annotation.queries.next_questions import AskedQuestion, ahead_statement, asked_questions
 from annotation.queries.prepared import prepared_cursor
-from annotation.queries.serving import AskedQuestion, ahead_statement, asked_questions
 
 # The judge's row is locked first and then the question's, as the long way does, so that nobody
 # deadlocks. A judge's row that is held (by another tab, or while the campaign is being closed) is

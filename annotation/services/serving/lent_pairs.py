@@ -17,8 +17,8 @@ from django.utils import timezone
 from annotation.models import Stage
 from annotation.order.shared_order import MORE, whole_queries
 from annotation.queries.judges import Judge, find_judge
+from annotation.queries.next_questions import WINDOW
 from annotation.queries.prepared import prepared_cursor
-from annotation.queries.serving import WINDOW
 from annotation.services.controls import batch_order, batch_size
 
 MAX_HELD = 96  # pairs lent to one judge at once

@@ -37,10 +37,14 @@ def read_json(path: Path) -> object:
 
     try:
         found: object = json.loads(text, parse_constant=refuse)
+    except FormatError:
+        raise
     except json.JSONDecodeError as error:
         raise FormatError(path, error.lineno, f"not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise FormatError(path, None, "the JSON is nested too deep") from error
+    except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
+        raise FormatError(
+            path, None, "the JSON is nested too deep, or a number too long"
+        ) from error
     return found
 
 

@@ -209,7 +209,7 @@ class _Table:
             features = about["info"]["features"]
             return {name: feature["names"] for name, feature in features.items()
                     if feature.get("_type") == "ClassLabel"}  # fmt: skip
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return {}
 
     def texts(self, name: str, column: pa.ChunkedArray) -> list[str]:

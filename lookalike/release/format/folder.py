@@ -66,7 +66,7 @@ class Folder:
             return json.loads((self.path / name).read_bytes())
         except FileNotFoundError:
             raise ReleaseError(f"{self.path / name} is missing") from None
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             raise ReleaseError(f"{self.path / name} is not JSON: {problem}") from problem
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:

@@ -145,7 +145,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
             )
         files = {str(path): Entry(**entry) for path, entry in parsed["files"].items()}
         manifest = Manifest(str(parsed["release"]), str(parsed["version"]), files, version)
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         if isinstance(problem, ReleaseError):
             raise
         raise ReleaseError(f"{where} is no manifest of a release: {problem!r}") from problem

@@ -9,6 +9,7 @@ from django.test import Client
 
 from accounts.models import Role, User
 from annotation.models import Campaign
+from audit.models import Entry
 from evaluation.bias_report.tables import bias_context
 from evaluation.model_pages.content import paired_test
 from evaluation.models import Result
@@ -189,6 +190,8 @@ def test_the_leaderboard_is_taken_away_as_a_file(
         assert sent.content.decode().startswith(first)
         assert f"leaderboard.{ending}" in sent["Content-Disposition"]
     assert client.get(f"{base}exe").status_code == 404
+    exports = Entry.objects.filter(action="exported", actor_name=researcher.username)
+    assert [one.details["format"] for one in exports.order_by("id")] == ["csv", "md", "tex"]
 
 
 def test_the_judges_stand_beside_the_models(

@@ -16,7 +16,7 @@ from accounts.models import Role, User
 from annotation.models import Question, QuestionKind, QueueEntry
 from annotation.queries.judges import find_judge
 from annotation.queries.labels import labels
-from annotation.queries.serving import next_questions
+from annotation.queries.next_questions import next_questions
 from annotation.services import close_campaign
 from evaluation.below_pool.estimates import sample_estimates
 from evaluation.below_pool.pairs import drawn_beside_pool, pooled_at_draw

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Role, User
 from annotation.models import Campaign, Question, QueueEntry
 from annotation.queries.judges import find_judge
-from annotation.queries.serving import next_questions
+from annotation.queries.next_questions import next_questions
 from annotation.services import (
     add_questions,
     create_campaign,
