@@ -14,8 +14,8 @@ import pytest
 from tests.paths import ROOT
 
 SCRIPT = ROOT / "docs/simulations/coverage.py"
-N_WORLDS = 120
-CHANCE = 0.08  # four standard errors of a share of 95 % in so many worlds
+N_WORLDS = 60
+CHANCE = 0.115  # four standard errors of a share of 95 % in so many worlds
 
 
 @pytest.fixture(scope="module")

@@ -173,7 +173,7 @@ def test_the_card_tells_all_that_the_fingerprint_covers(lite0: NetworkBackbone) 
 @pytest.mark.parametrize("name", ["resnet18", "vit_tiny_patch16_224", "nf_resnet26"])
 def test_weights_cast_once_give_what_autocast_gives(name: str) -> None:
     torch.manual_seed(0)
-    size = {"img_size": 64} if name.startswith("vit") else {}
+    size: dict[str, Any] = {"img_size": 64} if name.startswith("vit") else {}
     model = timm.create_model(name, num_classes=0, **size).eval().requires_grad_(False)
     batch = torch.rand(2, 3, 64, 64)  # slow where a processor has no unit for bfloat16
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
