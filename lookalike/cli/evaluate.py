@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> Report:
     with open_release(arguments.release) as release:
         runs: list[Run] = []
         notes: list[str] = []
+        model_of: dict[str, str] = {}
         for spec in specs:
             try:
                 backbone = load_backbone(spec, arguments.device, engines=cache_folder("engines"))
@@ -84,9 +85,18 @@ def run(arguments: argparse.Namespace) -> Report:
             )
             runs.append(release.judged.ranked(spec, embedded.table, spec))
             notes += filter(None, [slow_precision(spec, str(arguments.device or best_device()))])
+            if same := _same_model(release, backbone):
+                model_of[spec] = same
             notes += _notes(release, spec, backbone, embedded)
-        report = report_on_release(arguments, release, runs, specs)
+        report = report_on_release(arguments, release, runs, specs, model_of=model_of)
     return replace(report, notes=[*notes, *report.notes])
+
+
+def _same_model(release: Release, backbone: Backbone) -> str | None:
+    """Return the id of the model of a release that a backbone is, told by its fingerprint."""
+    models = release.models
+    same = (one["id"] for one in models if one.get("fingerprint") == backbone.fingerprint)
+    return next(same, None)
 
 
 def _notes(
@@ -97,10 +107,10 @@ def _notes(
         f"{spec}: {embedded.n_computed:,} of {n_images:,} images embedded now, "
         f"{n_images - embedded.n_computed:,} kept from before"
     )
-    same = [model for model in release.models if model.get("fingerprint") == backbone.fingerprint]
+    same = _same_model(release, backbone)
     named = [model for model in release.models if model["name"] == backbone.spec]
     if same:
-        yield f"{spec} is {same[0]['id']} of the release's board"
+        yield f"{spec} is {same} of the release's board"
     elif named:
         yield (
             f"{spec} is not the model of that name on the release's board: weights, library or "

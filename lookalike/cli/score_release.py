@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lookalike.cli.output import Report
@@ -16,6 +16,7 @@ from lookalike.metrics.measures import Measure, parse_measure
 from lookalike.metrics.rank import puts_judged_first, rank_run
 from lookalike.metrics.scoring import Scored
 from lookalike.release.opened import Release, open_release
+from lookalike.release.outsiders import beside_outsiders
 
 RULES = ("--min-rel", "--metadata", "--mode", "--trec", "--negatives", "--contamination")
 NO_PRODUCTS = "every image for a product of its own"
@@ -52,7 +53,12 @@ def refuse_rules(arguments: argparse.Namespace, source: str) -> None:
 
 
 def report_on_release(
-    arguments: argparse.Namespace, release: Release, runs: Sequence[Run], files: Sequence[object]
+    arguments: argparse.Namespace,
+    release: Release,
+    runs: Sequence[Run],
+    files: Sequence[object],
+    *,
+    model_of: Mapping[str, str] | None = None,
 ) -> Report:
     """Score runs of a release and return what is to be said of them.
 
@@ -61,6 +67,8 @@ def report_on_release(
         release: it.
         runs: with its names of images.
         files: where they are from.
+        model_of: where it is known which runs are models of the release: the id of each that is;
+            then the equal-outsider AUC is told, too.
 
     Raises:
         InputError: an unknown measure.
@@ -68,6 +76,8 @@ def report_on_release(
     names = arguments.measures and [measure.name for measure in parse_measures(arguments.measures)]
     is_complete = getattr(arguments, "complete", False)
     scored = release.score(runs, names, complete=is_complete)
+    if names is None and model_of is not None:
+        scored = beside_outsiders(release, runs, scored, model_of)
     qrels, place = release.labels(), arguments.release
     of_release = {"name": release.info["name"], "version": release.info["version"]}
     of_release |= {"seal": release.manifest.seal}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence
 from lookalike.bias.evidence.files import Proposals, make_proposals
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.outsiders import equal_outsider_by_query
 from lookalike.bias.words.advice import UNRELATED, outsider_advice
 from lookalike.core.arrays import Floats
 from lookalike.io.tables import Run
 from lookalike.metrics.leaderboard import ALL, NOBODY
+from lookalike.metrics.scoring import Outcome, Scored
 from lookalike.release.format.folder import Folder
 from lookalike.release.rounds import judged_share
 from lookalike.release.scoring import rounded
@@ -72,7 +74,8 @@ def equal_outsiders(folder: Folder, runs: Sequence[Run] | None = None) -> EqualO
 
     Args:
         folder: the release.
-        runs: none of them named like a model of the release; its own models if None.
+        runs: named like a model of the release only where they are that model's, which is then
+            left out of the pool with what it alone proposed; its own models if None.
 
     Returns:
         None where there is no pool, or rounds have judged a part of it.
@@ -99,3 +102,31 @@ def equal_outsiders(folder: Folder, runs: Sequence[Run] | None = None) -> EqualO
             for advice in outsider_advice(evidence, name)[:1]
         },
     )
+
+
+def beside_outsiders(
+    folder: Folder, runs: Sequence[Run], scored: Sequence[Scored], model_of: Mapping[str, str]
+) -> list[Scored]:
+    """Return scores with the equal-outsider AUC among them, where the release has a whole pool.
+
+    Args:
+        folder: the release.
+        runs: what was scored.
+        scored: of each run.
+        model_of: by a run's name, the id of the model of the release that it is, for those that
+            are one; all others are outsiders of the pool.
+    """
+    return [
+        replace(one, outcomes=one.outcomes | _as_outsider(folder, run, model_of.get(run.name)))
+        for run, one in zip(runs, scored, strict=True)
+    ]
+
+
+def _as_outsider(folder: Folder, run: Run, model: str | None) -> dict[str, Outcome]:
+    name = model or f"evaluated: {run.name}"  # no model of a release is called so
+    found = equal_outsiders(folder, [replace(run, name=name)])
+    if found is None:
+        return {}
+    outcome = found.outcome(name)
+    value = float("nan") if outcome["value"] is None else outcome["value"]
+    return {EQUAL_OUTSIDER: Outcome(value, outcome["n_queries"], found.by_query[name])}

@@ -69,6 +69,9 @@ def check_every_way(
         by_hand, theirs = measures(folder, run), _by_ir_measures(opened, model)
         as_outsider = equal_outsider_auc(folder, model["id"], run)
         assert page.pop(EQUAL_OUTSIDER) == pytest.approx(as_outsider, abs=1e-9), name
+        if name in evaluated:
+            told = evaluated[name][EQUAL_OUTSIDER]["value"]
+            assert told == pytest.approx(as_outsider, abs=1e-9), name
         assert {"P@5", "P_all@5"} <= page.keys() <= by_hand.keys() == model["measures"].keys()
         for measure, entry in model["measures"].items():
             ways = {

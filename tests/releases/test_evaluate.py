@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from accounts.models import Role, User
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.cli.main import main
 from lookalike.pooling.query_rule import QueryRule
 from lookalike.release.opened import open_release
 from pooling.campaign.services import open_pool_campaign
 from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
+from releases.site.leaderboard import of_pool
 from releases.storage import archive_path, files_folder, releases_folder
 from tests.catalogs import catalog_of_photos, filled
 from tests.worlds import World, close_world, freeze_now, judge_world, request_for
@@ -71,11 +73,17 @@ def test_the_command_prints_the_numbers_of_the_board(
             strict=True,
         )
     }
+    outsiders = of_pool(whole)
+    assert outsiders is not None
+    as_outsiders = {one["name"]: outsiders.outcome(one["id"]) for one in whole.entrants}
     runs, said = evaluated(capsys, *SPECS, *source)
     for run in runs:
         for name, entry in board[run["name"]].items():
             assert run["measures"][name]["value"] == pytest.approx(entry["value"], abs=1e-9), name
             assert run["measures"][name]["n_defined"] == entry["n_queries"]
+        found = run["measures"][EQUAL_OUTSIDER]
+        assert found["value"] == pytest.approx(as_outsiders[run["name"]]["value"], abs=1e-9)
+        assert found["n_defined"] == as_outsiders[run["name"]]["n_queries"]
     assert f"{LITE0}: 20 of 20 images embedded now" in said
     assert f"{LITE0} is timm-tf-efficientnet-lite0 of the release's board" in said
 
