@@ -11,8 +11,9 @@ from lookalike.conditional.formats.json_files import read_json as read_sets
 from lookalike.images.metadata import MetadataError, read_metadata
 from lookalike.io.errors import InputError
 from lookalike.io.json_text import read_json
+from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.manifest import ReleaseError, parse_manifest
+from lookalike.release.format.manifest import parse_manifest
 
 HOSTILE = {"nested": b"[" * 200_000, "digits": b'{"a": ' + b"9" * 5000 + b"}"}
 READERS: dict[str, Callable[[Path], object]] = {
