@@ -17,7 +17,7 @@ from audit.models import Entry
 from catalog.models import SourceFile
 from notices.sources import attention_lines
 from tests.annotation.blind_world import ask_triplets
-from tests.clients import START, Browser, answer_to, signed_in
+from tests.clients import START, Browser, answer_to, signed_in, uid_of
 
 pytestmark = pytest.mark.django_db
 
@@ -104,8 +104,11 @@ def test_no_other_judge_learns_of_a_comment_or_can_take_it_back(asked):
     judge, question, admin = asked
     other = Browser(judge.campaign, judge.campaign.panel.get(number=2).annotator)
     ask(judge, sent := comment_on(question, "secret-comment"))
-    refused = ask(other, comment_on(question, "", withdraws=sent["uuid"]))
+    known = uid_of(judge.campaign, question)
+    refused = ask(other, comment_on(known, "", withdraws=sent["uuid"]))
     assert refused[1]["results"][0]["code"] == "not_current"
+    refused = ask(other, comment_on(question, "", withdraws=sent["uuid"]))
+    assert refused[1]["results"][0]["code"] == "not_served"  # another judge's name for it
     [line] = [line for line in attention_lines() if line.kind == "Questions"]
     assert "secret" not in line.text  # it is mailed and posted to webhooks
     reply(judge.campaign, admin, "secret-reply")
@@ -254,7 +257,7 @@ def test_earlier_answers_that_a_rule_changes_are_asked_again_and_that_can_be_und
     later = judge.next(1)[0]["uid"]
     judge.send(answer_to(later, guideline_version=2))
     desk, slug = signed_in(admin), judge.campaign.slug
-    uid = judge.campaign.questions.get(uid=question).query.uid
+    uid = judge.campaign.questions.get(uid=uid_of(judge.campaign, question)).query.uid
     listed = desk.get(
         reverse("annotation:answers_given", args=[slug]), {"version": "2", "query": str(uid)}
     )

@@ -10,7 +10,7 @@ from django.urls import reverse
 from accounts.models import Role
 from annotation.errors import CampaignError
 from annotation.models import Gold, JudgementEvent
-from annotation.picture_keys import open_place
+from annotation.picture_keys import open_place, seal_place
 from annotation.queries.reviewing.adjudication import contested
 from annotation.queries.reviewing.careless import flagged_judges
 from annotation.queries.reviewing.quality import judge_qualities
@@ -144,7 +144,7 @@ def test_an_answer_is_stored_once_undone_and_given_again(campaign, judges):
         "saved", "duplicate", "duplicate",
     ]  # fmt: skip
     [held] = judge.get("recent")["answers"]
-    assert held["answer"] == f"pick:{key_of(campaign, template, 4)}"
+    assert held["answer"] == f"pick:{seal_place(campaign.uid, held['question']['uid'], 4)}"
     say(judge, template, "withdrawn", undoes=body["uuid"])
     assert judge.get("next")["progress"] == {"n_done": 0, "n_total": 5}
     say(judge, template, "several")
