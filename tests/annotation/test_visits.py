@@ -1,7 +1,5 @@
 """The order of a campaign that asks pairs again: it tells no control, and keeps sheets whole."""
 
-import importlib.util
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -19,9 +17,8 @@ from annotation.order.visits import (
     judge_order,
     n_asked_again,
 )
-from tests.paths import ROOT
+from tests.simulations import simulation_module
 
-SCRIPT = ROOT / "docs/simulations/control_classifier.py"
 NO_GOLD = np.zeros((0, 2), np.int64)
 
 
@@ -210,16 +207,8 @@ def test_any_queue_keeps_every_pair_once(given_pairs, n_repeats, n_mirrors, seed
 
 @pytest.fixture(scope="module")
 def simulation():
-    spec = importlib.util.spec_from_file_location("control_classifier", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    path = list(sys.path)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    sys.path[:] = path
-    yield module
-    del sys.modules[spec.name]
+    with simulation_module("control_classifier") as module:
+        yield module
 
 
 @pytest.mark.parametrize("serve", ["simulate", "simulate_k_of_n"])

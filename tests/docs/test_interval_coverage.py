@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from tests.paths import ROOT
+from tests.simulations import simulation_module
 
 SCRIPT = ROOT / "docs/simulations/coverage.py"
 N_WORLDS = 60
@@ -20,16 +20,8 @@ CHANCE = 0.115  # four standard errors of a share of 95 % in so many worlds
 
 @pytest.fixture(scope="module")
 def simulation() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("coverage_simulation", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    path = list(sys.path)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    sys.path[:] = path
-    yield module
-    del sys.modules[spec.name]
+    with simulation_module("coverage") as module:
+        yield module
 
 
 def documented(simulation: ModuleType) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,22 +10,15 @@ from types import ModuleType
 import pytest
 
 from tests.paths import ROOT
+from tests.simulations import simulation_module
 
 SCRIPT = ROOT / "docs/simulations/judging_order.py"
 
 
 @pytest.fixture(scope="module")
 def simulation() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("judging_order_simulation", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    path = list(sys.path)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    sys.path[:] = path
-    yield module
-    del sys.modules[spec.name]
+    with simulation_module("judging_order") as module:
+        yield module
 
 
 def test_likely_pairs_first_lies_between_shuffled_and_ideal(simulation: ModuleType) -> None:

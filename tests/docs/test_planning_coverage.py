@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 
 from lookalike.planning.simulator import World
-from tests.paths import ROOT
+from tests.simulations import simulation_module
 
-SCRIPT = ROOT / "docs/simulations/planning.py"
 SMALL = World(n_queries=15, n_images=15, n_models=2, depth=5, positives=0.3)
 
 
 @pytest.fixture
 def simulation() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("planning_simulation", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    path = list(sys.path)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    sys.path[:] = path
-    module.N_TRUTH = module.N_CHUNK = 100  # type: ignore[attr-defined]
-    yield module
-    del sys.modules[spec.name]
+    with simulation_module("planning") as module:
+        module.N_TRUTH = module.N_CHUNK = 100  # type: ignore[attr-defined]
+        yield module
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(simulation, tmp_path):

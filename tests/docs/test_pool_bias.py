@@ -1,28 +1,15 @@
 """The simulation in the documentation: its claims hold, and its figures are the script's."""
 
-import importlib.util
-import sys
-
 import numpy as np
 import pytest
 
-from tests.paths import ROOT
-
-SCRIPT = ROOT / "docs/simulations/pool_bias.py"
+from tests.simulations import simulation_module
 
 
 @pytest.fixture(scope="module")
 def simulation():
-    spec = importlib.util.spec_from_file_location("pool_bias_simulation", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    path = list(sys.path)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    sys.path[:] = path
-    yield module
-    del sys.modules[spec.name]
+    with simulation_module("pool_bias") as module:
+        yield module
 
 
 def mean_gaps(simulation, setting):
