@@ -36,7 +36,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "var"
         os.environ["LOOKALIKE_DATA"] = str(data)
-        site = import_module("tests.site").Site(data)  # reads the environment set above
+        site = import_module("tests.site").Site(
+            data, is_new=True
+        )  # reads the environment set above
         try:
             for _ in range(given.rounds + 1):
                 began = time.perf_counter()

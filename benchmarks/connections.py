@@ -251,7 +251,7 @@ def main() -> int:
         embedded = import_module("config.embedded")  # reads the environment set above
         services = import_module("config.settings").SERVICES
         embedded.hold_services(services)
-        site = import_module("tests.site").Site(data)
+        site = import_module("tests.site").Site(data, is_new=True)
         try:
             _run(site, options)
         finally:

@@ -58,7 +58,7 @@ class Embedded:
     def __init__(self, folder: Path) -> None:
         os.environ["LOOKALIKE_DATA"] = str(folder / "var")
         self.services = import_module("config.settings").SERVICES
-        self.site = import_module("tests.site").Site(folder / "var")
+        self.site = import_module("tests.site").Site(folder / "var", is_new=True)
 
     def start(self) -> None:
         """Start all of it."""
@@ -75,7 +75,7 @@ class Embedded:
             return lambda: self.site.processes(word)[0]
 
         def child_of(word: str) -> Find:
-            return lambda: of_us(word)().children()[0]
+            return lambda: first_child(of_us(word)())
 
         assert self.site.process is not None
         server = psutil.Process(self.site.process.pid)
@@ -92,6 +92,13 @@ class Embedded:
     def end(self) -> None:
         """End what is left."""
         self.site.end()
+
+
+def first_child(process: psutil.Process) -> psutil.Process:
+    """Return its first child; one that was started just now may have none yet."""
+    while not (children := process.children()):
+        time.sleep(0.05)
+    return children[0]
 
 
 class Judge:

@@ -7,30 +7,33 @@ pure tests alone starts no service, and neither does the process that only hands
 from __future__ import annotations
 
 import os
+import shutil
 from typing import Any
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
 import django
-import psycopg
 from django.db import connection
 from django.db.backends.postgresql.creation import DatabaseCreation
 from django.test import TransactionTestCase
 
 from config import embedded, settings
+from tests.made_tables import DATABASE, are_current, copy_tables
 
 # hundreds of passwords are set and typed; the real hash takes half a second each time
 vars(settings)["PASSWORD_HASHERS"] = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+if settings.SERVICES.runs_database:
+    if not are_current(settings.DATA_DIR):
+        embedded.stop_services(settings.SERVICES)  # of a run that was killed
+        shutil.rmtree(settings.DATA_DIR / "postgres", ignore_errors=True)
+        copy_tables(settings.DATA_DIR)
+    settings.DATABASES["default"]["TEST"] = {"TEMPLATE": DATABASE}
 
 # not named in pyproject.toml: pytest-django would read the settings before tests/conftest.py has
 # chosen the data folder
 django.setup()
 embedded.hold_services(settings.SERVICES)  # the last process to end stops them
-
-with psycopg.connect(settings.SERVICES.database_url, autocommit=True) as database:
-    # what a power cut takes need not be kept, and a commit waits for the disk no more
-    database.execute("alter system set fsync = off")
-    database.execute("select pg_reload_conf()")
 
 DELETE_ALL_ROWS = """
 do $$

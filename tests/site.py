@@ -13,15 +13,17 @@ from pathlib import Path
 import psutil
 
 from config import settings
+from tests.made_tables import copy_tables
 from tests.ports import free_port
 from tests.waiting import wait_until
 
 
 class Site:
-    """A server in a data folder of its own."""
+    """A server in a data folder of its own; a new one makes its tables itself."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *, is_new: bool = False) -> None:
         self.data_dir = data_dir
+        self.is_new = is_new
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -31,6 +33,8 @@ class Site:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
+        if not self.is_new and not (self.data_dir / "postgres").exists():
+            copy_tables(self.data_dir)
         path = self.data_dir.parent / "site.log"
         path.unlink(missing_ok=True)
         log = path.open("ab")

@@ -128,7 +128,7 @@ def export_onnx(model: nn.Module, example: torch.Tensor) -> bytes:
         torch.onnx.export(
             model,
             (example,),
-            file,  # type: ignore[arg-type]  # what is open will do, too
+            file,
             dynamo=False,
             input_names=["images"],
             output_names=["vectors"],

@@ -68,7 +68,7 @@ def file_backbone(spec: Spec, device: torch.device, precision: Precision) -> Net
 
 def timm_pixels(model: nn.Module, spec: str) -> tuple[Pixels, dict[str, str]]:
     """Return timm's own preprocessing of a model, and a description of it."""
-    config = resolve_model_data_config(model)  # type: ignore[no-untyped-call]
+    config = resolve_model_data_config(model)
     pixels = Pixels.of(create_transform(**config, is_training=False), spec)
     return pixels, {key: str(value) for key, value in sorted(config.items())}
 
@@ -108,13 +108,16 @@ def _with_file(spec: Spec, path: Path) -> nn.Module:
     """
     overlay = {"file": str(path), "custom_load": path.suffix == ".npz"}
     try:
-        return timm.create_model(_name(spec), pretrained=True, pretrained_cfg_overlay=overlay)
+        model: nn.Module = timm.create_model(
+            _name(spec), pretrained=True, pretrained_cfg_overlay=overlay
+        )
     except Exception as problem:  # timm, torch and safetensors raise many kinds
         if is_out_of_memory(problem):
             raise
         raise WeightsError(
             f"{spec}: {path} cannot be loaded into the model: {problem}"
         ) from problem
+    return model
 
 
 def _name(spec: Spec) -> str:

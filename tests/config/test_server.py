@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.faults]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    site = Site(tmp_path_factory.mktemp("site") / "var")
+    site = Site(tmp_path_factory.mktemp("site") / "var", is_new=True)
     site.start()
     yield site
     site.end()

@@ -58,6 +58,7 @@ def test_every_row_stands_on_a_page_and_every_interval_of_a_page_has_a_row(
     assert set(named) == {situation.name for situation in simulation.SITUATIONS}
 
 
+@pytest.mark.daily
 def test_the_code_covers_what_the_document_says(simulation: ModuleType) -> None:
     rows = documented(simulation)
     for situation in simulation.SITUATIONS:

@@ -17,7 +17,7 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 MODELS = "descriptor:hog-shape,descriptor:colour-layout"
-N_IMAGES = 1100  # five shards
+N_IMAGES = 600  # three shards
 
 
 def finished(process: Any) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_killed_in_each_phase_and_started_again_ends_like_an_undisturbed_run(cat
     mine = EmbeddingShard.objects.filter(embedding_set__catalog__slug="shaken")
     killed_when(PlannedShard.objects.exists)  # planned, nothing stored or little
     n_planned = PlannedShard.objects.count() + mine.count()
-    assert n_planned == 5
+    assert n_planned == 3
     killed_when(lambda: mine.count() >= 2)  # in mid-embedding
     assert PlannedShard.objects.exists()
     killed_when(lambda: Proposal.objects.filter(pool__slug="shaken").exists())  # between models

@@ -14,10 +14,10 @@ from tests.site import Site
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site whose light workers have every process replaced after each job, for its memory."""
+    """A site whose light workers have a process replaced after an import, for its memory."""
     site = Site(tmp_path_factory.mktemp("site") / "var")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LIGHT_MEMORY_MIB", "1")
+        patch.setenv("LIGHT_MEMORY_MIB", "160")
         site.start()
         yield site
         site.end()

@@ -47,7 +47,7 @@ def fill(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:
 
 
 def ends_like_the_calm_one(
-    site: Site, slug: str, specs: tuple[str, ...] = SPECS, n_shards: int = 7
+    site: Site, slug: str, specs: tuple[str, ...] = SPECS, n_shards: int = 5
 ) -> None:
     wait_until(lambda: has_ended(site, slug))
     assert {row[0] for row in jobs(site, slug, "state")} == {"succeeded"}

@@ -37,7 +37,7 @@ from tests.workers.pools import (
 from tests.workers.steps import stopped_when
 
 pytestmark = pytest.mark.faults
-N_IMAGES = 1600  # seven shards
+N_IMAGES = 1200  # five shards
 PHOTOS = """
 from tests.catalogs import catalog_of_photos
 catalog_of_photos({n}, slug="calm")

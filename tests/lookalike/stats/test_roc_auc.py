@@ -90,7 +90,7 @@ def test_a_constant_scorer_gets_chance_and_prevalence():
     assert result.average_precision[0, 0, 0] == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_value_equals_scikit_learn_on_each_query(seed):
     scores, labels, queries, n_queries = random_case(seed)
     rng = np.random.default_rng(seed + 100)
