@@ -88,7 +88,7 @@ def existing(path: str, world: World, result_uid: str) -> dict[str, str]:
 @SCHEMA.parametrize()
 @seed(20261121)
 @settings(
-    max_examples=5,
+    max_examples=4,
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
