@@ -43,7 +43,7 @@ class Language:
         """Return how alike the words of images are, shape (n, n); as `rows_of`."""
         if not self.of_images and len(self.rows) <= KEPT:
             at = torch.from_numpy(codes)
-            return self._of_classes[at[:, None], at]
+            return self._of_classes.index_select(0, at).index_select(1, at)
         rows = self.rows_of(images, codes)
         return rows @ rows.T
 

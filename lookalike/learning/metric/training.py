@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -98,13 +98,25 @@ class Guidance:
     prediction: float = 0.0
 
     def loss(
-        self, vectors: torch.Tensor, labels: torch.Tensor, words: torch.Tensor
-    ) -> torch.Tensor:
+        self, vectors: torch.Tensor, labels: torch.Tensor, words: torch.Tensor,
+        cosines: torch.Tensor | None = None,
+    ) -> torch.Tensor:  # fmt: skip
         """Return `matching` by these settings, without the weight."""
         return matching(
             vectors, labels, words, shift=self.shift, temperature=self.temperature,
-            direction=self.direction, mask=self.mask, compare=self.compare,
+            direction=self.direction, mask=self.mask, compare=self.compare, cosines=cosines,
         )  # fmt: skip
+
+
+class _Batch(NamedTuple):
+    """A step's number and images, how alike their words are, and their cosines if words guide."""
+
+    number: int
+    inputs: torch.Tensor
+    vectors: torch.Tensor
+    labels: torch.Tensor
+    alike: torch.Tensor | None
+    cosines: torch.Tensor | None
 
 
 class MetricLearner:
@@ -176,10 +188,11 @@ class MetricLearner:
         vectors = gathered(self.network.unit(inputs))
         language = self._language if number >= self._guidance.delay else None
         alike = language.of(rows, codes) if language else None
-        loss = self._objective(inputs, vectors, labels, number, alike)
+        cosines = None if alike is None else vectors @ vectors.T  # for both losses
+        loss = self._objective(_Batch(number, inputs, vectors, labels, alike, cosines))
         losses = {"loss": loss}
         if alike is not None:
-            losses["language"] = self._guidance.loss(vectors, labels, alike)
+            losses["language"] = self._guidance.loss(vectors, labels, alike, cosines)
             loss = loss + self._guidance.weight * losses["language"]
         if language and self._guidance.prediction:
             words = language.rows_of(rows, codes)
@@ -212,21 +225,15 @@ class MetricLearner:
             {**self.card, "data_sha256": self.fingerprint, **(card or {})}
         )
 
-    def _objective(
-        self,
-        inputs: torch.Tensor,
-        vectors: torch.Tensor,
-        labels: torch.Tensor,
-        number: int,
-        alike: torch.Tensor | None,
-    ) -> torch.Tensor:
+    def _objective(self, batch: _Batch) -> torch.Tensor:
+        _, inputs, vectors, labels, alike, cosines = batch
         match self._settings.objective:
             case "multisimilarity" | "multisimilarity, original" as name:
                 form: Form = "original" if name.endswith("original") else "official"
                 judged, share = None, self._guidance.mining
-                if alike is not None and share:
-                    judged = torch.lerp((vectors @ vectors.T).detach(), alike, share)
-                return multisimilarity(vectors, labels, form=form, judged=judged)
+                if alike is not None and cosines is not None and share:
+                    judged = torch.lerp(cosines.detach(), alike, share)
+                return multisimilarity(vectors, labels, form=form, judged=judged, cosines=cosines)
             case "s2sd":
                 features = gathered(self.network.features(inputs))
                 settings = Distillation(0.0, self._settings.feature_weight)
@@ -234,9 +241,8 @@ class MetricLearner:
                     lambda of: multisimilarity(of, labels), vectors, self._branched(features),
                     features, settings,
                 )  # fmt: skip
-        triplets = distance_weighted(
-            vectors, labels, stream(self._settings.seed, "triplets", number)
-        )
+        rng = stream(self._settings.seed, "triplets", batch.number)
+        triplets = distance_weighted(vectors, labels, rng)
         near, far = sides_of(vectors, triplets)
         if self._settings.objective == "triplet":
             return triplet_loss(near, far)
