@@ -21,7 +21,7 @@ from lookalike.learning.engine.fitting import require_finite
 from lookalike.learning.engine.perceptron import Perceptron
 from lookalike.learning.engine.processes import gathered, own_part
 from lookalike.learning.losses.margin import BOUNDARY, distance_weighted, margin_loss
-from lookalike.learning.losses.matching import Compare, Direction, Mask, matching
+from lookalike.learning.losses.matching import Compare, Direction, Mask, matching, one_class
 from lookalike.learning.losses.multisimilarity import Form, multisimilarity
 from lookalike.learning.losses.pairs import sides_of
 from lookalike.learning.losses.s2sd import Distillation, s2sd
@@ -99,12 +99,12 @@ class Guidance:
 
     def loss(
         self, vectors: torch.Tensor, labels: torch.Tensor, words: torch.Tensor,
-        cosines: torch.Tensor | None = None,
+        **known: torch.Tensor | None,
     ) -> torch.Tensor:  # fmt: skip
-        """Return `matching` by these settings, without the weight."""
+        """Return `matching` by these settings, without the weight; `known` is what it takes."""
         return matching(
             vectors, labels, words, shift=self.shift, temperature=self.temperature,
-            direction=self.direction, mask=self.mask, compare=self.compare, cosines=cosines,
+            direction=self.direction, mask=self.mask, compare=self.compare, **known,
         )  # fmt: skip
 
 
@@ -157,6 +157,8 @@ class MetricLearner:
             raise Refused("language", f"words of {len(language.rows):,} for {n_words:,}")
         self._batches = ClassBatches(classes, settings.n_classes, settings.per_class, settings.seed)
         self._settings, self._language = settings, language
+        places = torch.arange(settings.n_classes).repeat_interleave(settings.per_class)
+        self._same = one_class(places)  # of each batch, which comes class by class
         self._guidance = guidance or Guidance()
         rng = stream(settings.seed, "network")
         widths = [settings.hidden] * bool(settings.hidden) + [settings.dim]
@@ -192,7 +194,8 @@ class MetricLearner:
         loss = self._objective(_Batch(number, inputs, vectors, labels, alike, cosines))
         losses = {"loss": loss}
         if alike is not None:
-            losses["language"] = self._guidance.loss(vectors, labels, alike, cosines)
+            known = {"cosines": cosines, "same": self._same}
+            losses["language"] = self._guidance.loss(vectors, labels, alike, **known)
             loss = loss + self._guidance.weight * losses["language"]
         if language and self._guidance.prediction:
             words = language.rows_of(rows, codes)
