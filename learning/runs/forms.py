@@ -29,12 +29,12 @@ METHOD_NAMES = {
     "triplet": "Triplets",
     "s2sd": "S2SD: follows larger branches of itself",
     FINE_TUNING: "Fine-tuning: a head classifies each attribute",
-    CONDITIONS: "CSN: each attribute is a condition, with a map of its own",
-    "LSN": "LSN: conditions that are not named; the best one of a triplet counts",
-    "SCE-Net": "SCE-Net: conditions that are not named; vectors are mixed",
-    "DiscoverNet-Set": "DiscoverNet-Set: conditions that are not named; distances are mixed",
-    "DiscoverNet-Reg": "DiscoverNet-Reg: the same, and swapped pictures mean something else",
-    SINGLE: "One embedding of the same triplets, which the four above have to beat",
+    CONDITIONS: "CSN: each attribute is a condition",
+    "LSN": "LSN: guesses conditions",
+    "SCE-Net": "SCE-Net: guesses them, mixes vectors",
+    "DiscoverNet-Set": "DiscoverNet-Set: … mixes distances",
+    "DiscoverNet-Reg": "DiscoverNet-Reg: … heeds the order",
+    SINGLE: "One embedding of the same triplets",
 }
 WORDS_NAMES = {
     "": "Nothing",
@@ -167,7 +167,11 @@ class EmbeddingForm(RunForm):
         "well it went."
     )
     details = ("model", "weight", "dim", "hidden", "n_conditions", "epochs", "seed")
-    method = forms.ChoiceField(choices=list(METHOD_NAMES.items()), label="What is learned")
+    method = forms.ChoiceField(
+        choices=list(METHOD_NAMES.items()), label="What is learned",
+        help_text="What guesses conditions is not told which attribute a triplet is about, and has "
+        "to beat one embedding of the same triplets.",
+    )  # fmt: skip
     words = forms.ChoiceField(
         choices=list(WORDS_NAMES.items()), required=False, label="Guided by words",
         help_text="Classes become as alike as their words are; not with fine-tuning or conditions.",
@@ -183,7 +187,7 @@ class EmbeddingForm(RunForm):
     )  # fmt: skip
     n_conditions = forms.IntegerField(
         min_value=0, max_value=MOST_CONDITIONS, initial=0, label="Conditions",
-        help_text="Of those that are not named; 0 for as many as attributes.",
+        help_text="Maps of what guesses them; 0 for as many as attributes.",
     )  # fmt: skip
     field_order = ("name", "catalog", "columns", "method", "words")
 

@@ -115,12 +115,12 @@ def matching(
         raise Refused("mask", f"{mask!r} is neither both nor image")
     cosines = vectors @ vectors.T if cosines is None else cosines
     same = one_class(labels, cosines.dtype) if same is None else same
-    language = language.detach().to(cosines.dtype)  # without the shift, which no distribution heeds
+    language = language.to(cosines.dtype)  # without the shift, which no distribution heeds
     if mask == "both":
         language = torch.lerp(language, same.new_ones(()), same)
     if compare == "distance":
         images = torch.lerp(cosines, same.new_full((), 1 + shift), same)
-        apart: torch.Tensor = (images - language - shift).norm(dim=1)
+        apart: torch.Tensor = (images - language.detach() - shift).norm(dim=1)
         return apart.mean()
     if compare == "matrix":
         cosines, language, same = (of.reshape(1, -1) for of in (cosines, language, same))

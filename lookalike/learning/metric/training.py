@@ -99,13 +99,19 @@ class Guidance:
 
     def loss(
         self, vectors: torch.Tensor, labels: torch.Tensor, words: torch.Tensor,
-        **known: torch.Tensor | None,
+        **known: Any,
     ) -> torch.Tensor:  # fmt: skip
-        """Return `matching` by these settings, without the weight; `known` is what it takes."""
-        return matching(
-            vectors, labels, words, shift=self.shift, temperature=self.temperature,
-            direction=self.direction, mask=self.mask, compare=self.compare, **known,
-        )  # fmt: skip
+        """Return `matching` by these settings, without the weight.
+
+        Args:
+            vectors, labels, words: as there.
+            known: what else it takes.
+        """
+        settings = {
+            "shift": self.shift, "temperature": self.temperature, "direction": self.direction,
+            "mask": self.mask, "compare": self.compare,
+        }  # fmt: skip
+        return matching(vectors, labels, words, **{**settings, **known})
 
 
 class _Batch(NamedTuple):
@@ -160,6 +166,8 @@ class MetricLearner:
         places = torch.arange(settings.n_classes).repeat_interleave(settings.per_class)
         self._same = one_class(places)  # of each batch, which comes class by class
         self._guidance = guidance or Guidance()
+        # classes have one name each, which is like itself already
+        self._mask = self._guidance.mask if language and language.of_images else "image"
         rng = stream(settings.seed, "network")
         widths = [settings.hidden] * bool(settings.hidden) + [settings.dim]
         self.network = Perceptron(vectors, widths, rng)
@@ -194,7 +202,7 @@ class MetricLearner:
         loss = self._objective(_Batch(number, inputs, vectors, labels, alike, cosines))
         losses = {"loss": loss}
         if alike is not None:
-            known = {"cosines": cosines, "same": self._same}
+            known = {"cosines": cosines, "same": self._same, "mask": self._mask}
             losses["language"] = self._guidance.loss(vectors, labels, alike, **known)
             loss = loss + self._guidance.weight * losses["language"]
         if language and self._guidance.prediction:
