@@ -19,7 +19,8 @@ from tests.learning.spaces import PARENT, learned_space, stored_embedding
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 FORM = {"name": "Own", "columns": "colour", "method": "multisimilarity", "words": "",
-        "model": PARENT, "weight": 10, "dim": 8, "hidden": 0, "n_conditions": 0, "epochs": 2, "seed": 0}  # fmt: skip
+        "model": PARENT, "weight": 10, "dim": 8, "hidden": 0, "n_conditions": 0, "epochs": 2,
+        "seed": 0}  # fmt: skip
 
 
 @pytest.fixture
