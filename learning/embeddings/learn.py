@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from django.utils.text import slugify
 
@@ -17,7 +19,7 @@ from lookalike.core.arrays import Floats
 from lookalike.core.dataclass_json import from_json
 from lookalike.learning.embeddings.learn import KnownImages, LearntEmbedding
 from lookalike.learning.embeddings.learn import learn_embedding as learn
-from lookalike.learning.embeddings.recipe import PSEUDOLABELS
+from lookalike.learning.embeddings.recipe import GUESSED, PSEUDOLABELS
 from lookalike.learning.language.encoders import SENTENCE
 from lookalike.learning.language.imagenet import as_probabilities
 from pooling.embedding.embed import embed_by
@@ -38,13 +40,30 @@ def learn_embedding(work: RunWork, material: Material) -> None:
     figures = {
         "n_seen": len(learnt.seen), "n_held_out": learnt.n_held_out, "n_left_out": learnt.n_small,
         "found": {name: list(values) for name, values in learnt.found.items()},
+        **({"best_heads": dict(learnt.best_heads)} if recipe.method in GUESSED else {}),
     }  # fmt: skip
     seen = material.ids[learnt.seen].tolist()
     with work.stored(figures):
         made = work.store(learnt.projection, material, seen)
         for name, head in learnt.heads.items():
-            work.store(head, material, seen, head=slugify(name), name=name.capitalize())
+            title = _title(name, learnt.best_heads)
+            work.store(head, material, seen, head=slugify(name), name=title)
         record(None, Action.EMBEDDING_MADE, made, spec=made.spec)
+
+
+def _title(head: str, best_heads: Mapping[str, str]) -> str:
+    """Return a head's name for people: one that has a number says which attributes it is best at.
+
+    >>> _title("colour", {"colour": "colour"})
+    'Colour'
+    >>> _title("condition-2", {"colour": "condition-2", "cut": "condition-2"})
+    'Condition 2 (colour, cut)'
+    """
+    columns = [column for column, best in best_heads.items() if best == head]
+    if columns == [head]:
+        return head.capitalize()
+    best_at = f" ({', '.join(columns)})" if columns else ""
+    return f"{head.capitalize().replace('-', ' ')}{best_at}"
 
 
 def _learnt(recipe: CatalogEmbedding, work: RunWork, material: Material) -> LearntEmbedding:

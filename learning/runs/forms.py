@@ -16,9 +16,11 @@ from learning.text_spaces.recipes import SpaceRecipe
 from lookalike.learning.embeddings.recipe import (
     CONDITIONS,
     FINE_TUNING,
+    MOST_CONDITIONS,
     NAMES,
     PRODUCT,
     PSEUDOLABELS,
+    SINGLE,
 )
 
 METHOD_NAMES = {
@@ -26,8 +28,13 @@ METHOD_NAMES = {
     "margin": "Margin: a class lies within a boundary",
     "triplet": "Triplets",
     "s2sd": "S2SD: follows larger branches of itself",
-    FINE_TUNING: "Fine-tuning: a head classifies each column",
-    CONDITIONS: "CSN: each column is a condition, with a map of its own",
+    FINE_TUNING: "Fine-tuning: a head classifies each attribute",
+    CONDITIONS: "CSN: each attribute is a condition",
+    "LSN": "LSN: guesses conditions",
+    "SCE-Net": "SCE-Net: guesses them, mixes vectors",
+    "DiscoverNet-Set": "DiscoverNet-Set: … mixes distances",
+    "DiscoverNet-Reg": "DiscoverNet-Reg: … heeds the order",
+    SINGLE: "One embedding of the same triplets",
 }
 WORDS_NAMES = {
     "": "Nothing",
@@ -159,11 +166,15 @@ class EmbeddingForm(RunForm):
         "together come near. It takes minutes; a fifth of the products is held out to see how "
         "well it went."
     )
-    details = ("model", "weight", "dim", "hidden", "epochs", "seed")
-    method = forms.ChoiceField(choices=list(METHOD_NAMES.items()), label="What is learned")
+    details = ("model", "weight", "dim", "hidden", "n_conditions", "epochs", "seed")
+    method = forms.ChoiceField(
+        choices=list(METHOD_NAMES.items()), label="What is learned",
+        help_text="What guesses conditions is not told which attribute a triplet is about, and has "
+        "to beat one embedding of the same triplets.",
+    )  # fmt: skip
     words = forms.ChoiceField(
         choices=list(WORDS_NAMES.items()), required=False, label="Guided by words",
-        help_text="Classes become as alike as their words are; not with fine-tuning or CSN.",
+        help_text="Classes become as alike as their words are; not with fine-tuning or conditions.",
     )  # fmt: skip
     weight = forms.FloatField(min_value=0, initial=10, label="Weight of the words")
     dim = forms.IntegerField(
@@ -174,13 +185,17 @@ class EmbeddingForm(RunForm):
         min_value=0, max_value=MOST_DIMS, initial=512, label="Hidden layer",
         help_text="Its width; 0 for none.",
     )  # fmt: skip
+    n_conditions = forms.IntegerField(
+        min_value=0, max_value=MOST_CONDITIONS, initial=0, label="Conditions",
+        help_text="Maps of what guesses them; 0 for as many as attributes.",
+    )  # fmt: skip
     field_order = ("name", "catalog", "columns", "method", "words")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["columns"].help_text = (
             f"With commas between, or {PRODUCT}. Pictures that agree in all of them are of one "
-            "class; fine-tuning and CSN learn each by itself."
+            "class; fine-tuning and conditions learn each by itself."
         )
         self.fields["epochs"].initial = 20
 
@@ -188,7 +203,10 @@ class EmbeddingForm(RunForm):
     def recipe(self) -> CatalogEmbedding:
         """As `RunForm`."""
         given = self.cleaned_data
-        names = ("columns", "method", "words", "weight", "dim", "hidden", "epochs", "seed")
+        names = (
+            "columns", "method", "words", "weight", "dim", "hidden", "n_conditions", "epochs",
+            "seed",
+        )  # fmt: skip
         return CatalogEmbedding(parent=given["model"], **{name: given[name] for name in names})
 
 

@@ -13,8 +13,8 @@ WORDS = {
     "parent": "Backbone", "space": "Text space", "subject": "Subject", "columns": "Attributes",
     "captions": "Captions", "method": "Method", "words": "Guided by",
     "weight": "Weight of the words", "same_values": "Learns the same value, too",
-    "n_triplets": "Triplets", "dim": "Numbers", "hidden": "Hidden layer", "epochs": "Epochs",
-    "seed": "Seed",
+    "n_triplets": "Triplets", "dim": "Numbers", "hidden": "Hidden layer",
+    "n_conditions": "Conditions", "epochs": "Epochs", "seed": "Seed",
 }  # fmt: skip
 
 
@@ -55,8 +55,11 @@ def _state(run: TrainingRun) -> str:
 
 def found_rows(run: TrainingRun) -> list[Found]:
     """Return what a run has been found to do on products held out; what is not defined is not."""
+    best = run.figures.get("best_heads", {})
     found = [
-        Found(name, *of) for name, of in run.figures.get("found", {}).items() if None not in of
+        Found(f"{name} ({best[name].replace('-', ' ')})" if name in best else name, *of)
+        for name, of in run.figures.get("found", {}).items()
+        if None not in of
     ]
     scores = [Found(one.column, one.majority, one.accuracy) for one in run.scores
               if one.was_captioned]  # fmt: skip
@@ -68,6 +71,8 @@ def recipe_rows(run: TrainingRun) -> list[Row]:
     said = {name: _said(value) for name, value in run.recipe.items()}
     if not said.get("words"):
         said.pop("weight", None)
+    if not run.recipe.get("n_conditions"):
+        said.pop("n_conditions", None)
     return [(WORDS[name], said[name]) for name in WORDS if said.get(name)]
 
 

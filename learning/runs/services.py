@@ -20,7 +20,7 @@ from jobs.services import cancel_job, enqueue
 from learning.models import Family, TextSpace, TrainingRun
 from learning.pooled import refuse_if_pooled
 from learning.runs.checkpoints import drop_checkpoints
-from learning.runs.families import TASKS
+from learning.runs.families import TASKS, recipe_of
 from learning.runs.recipes import Recipe
 from learning.unused_files import remove_unused_files
 from lookalike.core.dataclass_json import as_json
@@ -78,7 +78,7 @@ def run_as_asked(*, catalog: Catalog, name: str, recipe: Recipe) -> TrainingRun:
         Refused: as `create_run`, or the run of that name is another.
     """
     run = TrainingRun.objects.filter(slug=slugify(name)[:80], catalog=catalog).first()
-    if run is not None and (run.family, run.recipe) == (recipe.family, as_json(recipe)):
+    if run is not None and run.family == recipe.family and recipe_of(run) == recipe:
         return run
     return create_run(catalog=catalog, name=name, recipe=recipe, created_by=None)
 

@@ -14,7 +14,7 @@ from accounts.access import admin_required, reader_required, signed_in
 from catalog.models import Catalog, Projection
 from catalog.vectors.projections import read_projection
 from jobs.models import JobState
-from learning.models import Family, TrainingRun
+from learning.models import Family, TextSpace, TrainingRun
 from learning.neighbours import chosen_picture, neighbours, parent_vectors, picture_choice
 from learning.runs.forms import FORMS
 from learning.runs.presentation import (
@@ -40,6 +40,7 @@ def runs(request: HttpRequest) -> HttpResponse:
         "runs": shown_runs(found), "may_learn": person.is_admin,
         "jobs": [run.job for run in found if run.job and run.job.is_open and person.is_admin],
         "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+        "has_spaces": TextSpace.objects.exists(),
     }  # fmt: skip
     return render(request, "learning/runs.html", context)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import tomllib
-from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from lookalike.cli.inputs import Inputs
 from lookalike.cli.output import Report
+from lookalike.cli.recipe_file import read_recipe, words_of
 from lookalike.core.did_you_mean import did_you_mean
 from lookalike.core.errors import Refused
 from lookalike.learning.engine.loop import CHECKPOINT
@@ -25,7 +24,6 @@ DESCRIPTION = (
 )
 EXAMPLE = "lookalike train own.toml --resume"
 FOLDERS = {"combiner": "run", "embedding": "run", "text-space": "space"}  # where each keeps a run
-REPEATED = ("caption", "triplets")  # options that are given once for each value
 
 
 class RecipeParser(argparse.ArgumentParser):
@@ -49,7 +47,7 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError, Refused: a recipe that cannot be followed, or a folder that holds a run.
         OSError: a file cannot be read or written.
     """
-    said = _read(arguments.recipe)
+    said = read_recipe(arguments.recipe)
     name = str(said.pop("learn", ""))
     if name not in FOLDERS:
         raise Refused("learn", f"{name!r} trains nothing. {did_you_mean(name, [*FOLDERS])}")
@@ -58,7 +56,7 @@ def run(arguments: argparse.Namespace) -> Report:
     with Inputs() as inputs:
         parser.register("type", "input", inputs.path)
         command.add_options(parser)
-        options = parser.parse_args([*_words(said)])
+        options = parser.parse_args([*words_of(said, ["vectors"])])
         folder = said.get(FOLDERS[name])
         if folder and not arguments.resume and Path(folder, CHECKPOINT).exists():
             raise Refused(FOLDERS[name], f"{folder} holds a run; --resume goes on with it")
@@ -68,28 +66,3 @@ def run(arguments: argparse.Namespace) -> Report:
                 return report
     arguments.json, arguments.out = False, None
     return Report(report.title, "", None)  # the first process speaks for all
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:  # that of tomllib, and of bytes that are no text
-        raise Refused("recipe", f"{path.name}: {problem}") from problem
-
-
-def _words(said: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a recipe's entries as the words of a command.
-
-    >>> [*_words({"vectors": "v.npz", "columns": ["colour", "cut"], "seed": 3})]
-    ['--columns=colour,cut', '--seed=3', '--', 'v.npz']
-    """
-    for name, value in said.items():
-        if isinstance(value, dict):
-            raise Refused("recipe", f"{name} is a table, but an option has a value")
-        values = value if isinstance(value, list) else [value]
-        if name not in REPEATED:
-            values = [",".join(map(str, values))]
-        if name != "vectors":
-            yield from (f"--{name.replace('_', '-')}={one}" for one in values)
-    if "vectors" in said:
-        yield from ("--", str(said["vectors"]))

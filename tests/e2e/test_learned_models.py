@@ -16,14 +16,27 @@ from catalog.models import Catalog
 from evaluation.results.assessment import assess
 from evaluation.results.services import store_result
 from jobs.models import Job, JobState
+from learning.notions.recipes import NotionRecipe
 from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
 from tests.catalogs import catalog_of_paints
 from tests.e2e.pages import overflow, serious_problems
-from tests.learning.spaces import PARENT, colour_templates, learned_space
+from tests.learning.spaces import PARENT, colour_templates, learned_notion, learned_space
 from tests.worlds import answer_all, same_colour
 
 BACKBONE = "descriptor:colour-layout"
+FAMILIES = {  # what is learned, of which attributes, the words that guide, the head that is pooled
+    "Guided": ("multisimilarity", "colour", "names", ""),
+    "CSN": ("CSN", "colour, view", "", "#colour"),
+    "LSN": ("LSN", "colour, view", "", "#condition-1"),
+    "SCE": ("SCE-Net", "colour, view", "", "#condition-2"),
+    "Set": ("DiscoverNet-Set", "colour, view", "", "#condition-1"),
+    "Reg": ("DiscoverNet-Reg", "colour, view", "", "#condition-2"),
+    "Single": ("single", "colour, view", "", ""),
+    "ID": ("fine-tuning", "product", "", ""),
+    "CAT": ("fine-tuning", "colour", "", ""),
+    "Both": ("fine-tuning", "product, colour", "", ""),
+}
 
 
 @pytest.fixture
@@ -51,14 +64,15 @@ def is_well_made(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 850})
 
 
-def learn(chief: Page, method: str, columns: str) -> None:
+def learn(chief: Page, method: str, columns: str, name: str = "Own", words: str = "") -> None:
     chief.goto("/notions/")
     chief.get_by_role("link", name="Learned models").click()
     chief.get_by_role("link", name="Learn an embedding").click()
-    chief.get_by_label("Name").fill("Own")
+    chief.get_by_label("Name").fill(name)
     chief.get_by_label("Catalog").select_option(label="Paints")
     chief.get_by_label("Attributes").fill(columns)
     chief.get_by_label("What is learned").select_option(method)
+    chief.get_by_label("Guided by words").select_option(words)
     chief.get_by_text("How it is learned").click()
     for label, value in (("Backbone of the pictures", PARENT), ("Numbers", "8"),
                          ("Hidden layer", "0"), ("Epochs", "3")):  # fmt: skip
@@ -70,13 +84,28 @@ def learn(chief: Page, method: str, columns: str) -> None:
     expect(chief.locator("#losses svg[role=img]")).to_be_visible()
 
 
-def pool(chief: Page, spec: str) -> Pool:
-    """Tick a learned model beside a backbone in the form of a pool, and let both propose."""
+def learn_combiner(chief: Page) -> None:
+    chief.goto("/notions/paints/")
+    chief.get_by_role("link", name="Learn a Combiner").click()
+    chief.get_by_label("Name").fill("Join")
+    chief.get_by_label("Subject").fill("view")
+    chief.get_by_label("Attributes").fill("colour")
+    chief.get_by_text("How it is learned").click()
+    chief.get_by_label("Triplets").fill("200")
+    chief.get_by_role("button", name="Learn it").click()
+    expect(chief.get_by_text("Waiting for a worker")).to_be_visible()
+    work()
+    expect(chief.get_by_role("heading", name="What it does")).to_be_visible()
+
+
+def pool(chief: Page, *specs: str) -> Pool:
+    """Tick learned models beside a backbone in the form of a pool, and let all propose."""
     chief.get_by_role("link", name="Make a pool with it").click()
     chief.fill("#id_name", "Alike")
     chief.fill("#id_models", BACKBONE)
     chief.get_by_text("Learned here", exact=True).click()
-    chief.locator(f"input[name=ticked][value='{spec}']").check()
+    for spec in specs:
+        chief.locator(f"input[name=ticked][value='{spec}']").check()
     chief.fill("#id_k", "3")
     chief.fill("#id_n_queries", "12")
     chief.get_by_role("button", name="Fill the pool").click()
@@ -92,47 +121,57 @@ def judged(pool: Pool, judge: User) -> Campaign:
     return campaign
 
 
-@pytest.mark.parametrize(
-    ("method", "columns", "spec"),
-    [
-        ("multisimilarity", "colour", "learned:own"),
-        ("CSN", "colour, view", "learned:own#colour"),
-    ],
-)
 def test_it_is_learned_pooled_and_flagged_on_the_board(
-    chief: Page, make_person: Callable[..., User], method: str, columns: str, spec: str
+    chief: Page, make_person: Callable[..., User]
 ) -> None:
-    learn(chief, method, columns)
-    if "#" in spec:
-        chief.locator("input[name=head][value=colour]").check()
+    spec = "learned:own#colour"
+    learn(chief, "CSN", "colour, view")
+    chief.locator("input[name=head][value=colour]").check()
     expect(chief.get_by_role("heading", name=f"By {spec}")).to_be_visible()
     expect(chief.get_by_label("Nearest after").locator("img")).to_have_count(8)
     is_well_made(chief)
-    campaign = judged(pool(chief, spec), make_person("ann"))
+    stands_on_the_board(chief, judged(pool(chief, spec), make_person("ann")), spec)
+
+
+def stands_on_the_board(chief: Page, campaign: Campaign, *specs: str) -> None:
+    """Expect learned models with what they have seen, and a backbone that has seen nothing."""
     chief.goto(f"/results/{campaign.slug}/")
     board = chief.get_by_role("group", name="Leaderboard")
-    own = board.get_by_role("row", name=re.compile(spec))
-    expect(own).to_contain_text(re.compile(r"learned from \d+ of 12 queries"))
+    for spec in specs:
+        own = board.get_by_role("row", name=re.compile(rf"{spec}(?![\w#-])"))
+        expect(own).to_contain_text(re.compile(r"learned from \d+ of 12 queries"))
     other = board.get_by_role("row", name=re.compile(BACKBONE))
     expect(other).to_be_visible()
     expect(other).not_to_contain_text("learned from")
+
+
+@pytest.mark.daily
+def test_models_of_all_families_are_learned_by_pages_and_stand_on_one_board(
+    chief: Page, make_person: Callable[..., User]
+) -> None:
+    space = learned_space(Catalog.objects.get())
+    learned_notion(space, "Colour", NotionRecipe(("red", "green", "blue"), "a {} thing", dim=2))
+    learn_combiner(chief)
+    specs = ["learned:paints#colour", "learned:join#colour"]
+    for name, (method, columns, words, head) in FAMILIES.items():
+        learn(chief, method, columns, name, words)
+        specs.append(f"learned:{name.lower()}{head}")
+    chief.goto("/notions/learned/")
+    for name in ("Single", "Set", "CSN"):
+        chief.get_by_label(f"Compare {name}").check()
+    chief.get_by_role("button", name="Compare those ticked").click()
+    expect(chief.get_by_role("heading", name="Side by side")).to_be_visible()
+    expect(chief.get_by_role("row", name=re.compile("Attributes"))).to_contain_text("colour, view")
+    is_well_made(chief)
+    chief.get_by_role("link", name="Single").first.click()
+    stands_on_the_board(chief, judged(pool(chief, *specs), make_person("ann")), *specs)
 
 
 def test_a_combiner_is_learned_and_answers_templates_beside_a_backbone(chief: Page) -> None:
     paints = Catalog.objects.get()
     learned_space(paints)
     templates = colour_templates(paints)
-    chief.goto("/notions/paints/")
-    chief.get_by_role("link", name="Learn a Combiner").click()
-    chief.get_by_label("Name").fill("Join")
-    chief.get_by_label("Subject").fill("view")
-    chief.get_by_label("Attributes").fill("colour")
-    chief.get_by_text("How it is learned").click()
-    chief.get_by_label("Triplets").fill("200")
-    chief.get_by_role("button", name="Learn it").click()
-    expect(chief.get_by_text("Waiting for a worker")).to_be_visible()
-    work()
-    expect(chief.get_by_role("heading", name="What it does")).to_be_visible()
+    learn_combiner(chief)
     is_well_made(chief)
     chief.goto(reverse("conditional:set", args=[templates.slug]))
     for model in ("composer:join", PARENT):

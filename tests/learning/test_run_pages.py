@@ -19,7 +19,8 @@ from tests.learning.spaces import PARENT, learned_space, stored_embedding
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 FORM = {"name": "Own", "columns": "colour", "method": "multisimilarity", "words": "",
-        "model": PARENT, "weight": 10, "dim": 8, "hidden": 0, "epochs": 2, "seed": 0}  # fmt: skip
+        "model": PARENT, "weight": 10, "dim": 8, "hidden": 0, "n_conditions": 0, "epochs": 2,
+        "seed": 0}  # fmt: skip
 
 
 @pytest.fixture
@@ -66,6 +67,7 @@ def test_an_embedding_is_asked_for_by_its_form_learned_by_a_worker_and_shown(chi
         ({"columns": ","}, "name attributes, or &#x27;product&#x27;"),
         ({"method": "magic"}, "Select a valid choice."),
         ({"method": "CSN", "words": "names"}, "CSN is not guided by words"),
+        ({"n_conditions": 2}, "multisimilarity has a number of its own; say 0"),
         ({"dim": 0, "hidden": 4}, "a layer below needs one above"),
         ({"epochs": 0}, "Ensure this value is greater than or equal to 1."),
         ({"weight": "nan"}, "Enter a number."),

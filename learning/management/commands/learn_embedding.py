@@ -16,13 +16,14 @@ from lookalike.cli.learn.options import comma_list
 from lookalike.learning.embeddings.recipe import METHODS, WORDS
 from pooling.new_pool.parsing import catalog_by_slug
 
-OPTIONS = ("method", "words", "weight", "dim", "hidden", "epochs", "seed")
+OPTIONS = ("method", "words", "weight", "dim", "hidden", "n_conditions", "epochs", "seed")
 
 
 class Command(JobCommand):
     help = (
         "Learn an embedding from a catalog's attributes or products, as a model for pools: "
-        "learned:NAME, with CSN learned:NAME#COLUMN, too. A fifth of the products is held out. The "
+        "learned:NAME, with CSN learned:NAME#COLUMN, with LSN, SCE-Net and DiscoverNet "
+        "learned:NAME#condition-1 and so on, too. A fifth of the products is held out. The "
         "same command goes on where it was stopped."
     )
 
@@ -33,7 +34,8 @@ class Command(JobCommand):
         parser.add_argument(
             "--columns", type=comma_list, required=True, metavar="NAMES",
             help="attributes, or product: images that agree in all are of one class; "
-            "fine-tuning classifies each, CSN learns a map for each",
+            "fine-tuning classifies each, CSN learns a map for each, and with what guesses "
+            "conditions triplets are drawn of each",
         )  # fmt: skip
         parser.add_argument("--method", choices=METHODS, default=METHODS[0])
         parser.add_argument(
@@ -47,6 +49,10 @@ class Command(JobCommand):
         )
         parser.add_argument("--dim", type=int, default=128, help="default: %(default)s")
         parser.add_argument("--hidden", type=int, default=512, help="default: %(default)s")
+        parser.add_argument(
+            "--conditions", dest="n_conditions", type=int, default=0, metavar="N",
+            help="maps of what guesses conditions; default: as many as columns",
+        )  # fmt: skip
         parser.add_argument("--epochs", type=int, default=20, help="default: %(default)s")
         parser.add_argument("--seed", type=int, default=0)
 

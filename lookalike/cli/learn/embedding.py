@@ -28,9 +28,11 @@ from lookalike.stats.text_tables import TEXT, table
 DESCRIPTION = (
     "Learn an embedding on fixed vectors from what images have in common: attributes, or their "
     "product. Pairs are compared (multisimilarity, margin, triplet, s2sd), guided by the classes' "
-    "names or by what a classifier takes the pictures for, heads classify (fine-tuning), or each "
-    "attribute becomes a condition with a map of its own (CSN). A fifth of the products is held "
-    "out. The same command goes on where it was stopped. Needs the extra `models`."
+    "names or by what a classifier takes the pictures for, heads classify (fine-tuning), each "
+    "attribute becomes a condition with a map of its own (CSN), or conditions are guessed from "
+    "triplets (LSN, SCE-Net, DiscoverNet; single is the one embedding that they have to beat). A "
+    "fifth of the products is held out. The same command goes on where it was stopped. Needs the "
+    "extra `models`."
 )
 EXAMPLE = "lookalike learn embedding stages.npz --metadata metadata.csv --columns colour,category --words names --run own/"  # noqa: E501
 FILE = "embedding.safetensors"
@@ -43,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns", type=comma_list, required=True, metavar="NAMES",
         help="attributes, or product: images that agree in all are of one class; fine-tuning "
-        "classifies each",
+        "classifies each, conditions draw triplets of each",
     )  # fmt: skip
     parser.add_argument("--method", choices=METHODS, default=METHODS[0])
     parser.add_argument(
@@ -62,10 +64,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", type=int, default=default, metavar="N", help="default: %(default)s"
         )
+    parser.add_argument(
+        "--conditions", dest="n_conditions", type=int, default=0, metavar="N",
+        help="maps of what guesses conditions; default: as many as columns",
+    )  # fmt: skip
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
     parser.add_argument(
         "--run", dest="folder", type=Path, required=True, metavar="FOLDER",
-        help=f"for the checkpoint, the curve and {FILE}; CSN adds a file for each condition",
+        help=f"for the checkpoint, the curve and {FILE}; a condition has a file of its own",
     )  # fmt: skip
     parser.add_argument("--mapped", type=Path, metavar="FILE", help=".npz for what becomes of them")
 
@@ -79,7 +85,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     recipe = EmbeddingRecipe(
         tuple(arguments.columns), arguments.method, arguments.words, arguments.weight,
-        arguments.dim, arguments.hidden, arguments.epochs, arguments.seed,
+        arguments.dim, arguments.hidden, arguments.epochs, arguments.seed, arguments.n_conditions,
     )  # fmt: skip
     known = described_vectors(arguments)
     with alone_in(arguments.folder):

@@ -15,7 +15,7 @@ from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.embeddings.conditions import ConditionMaps
 from lookalike.learning.embeddings.recipe import (
-    CONDITIONS,
+    BY_TRIPLETS,
     FINE_TUNING,
     NAMES,
     PRODUCT,
@@ -82,17 +82,19 @@ class LearntEmbedding:
 
     Attributes:
         projection: the map; its card says what follows, too.
-        heads: a map for each condition, of CSN; their cards likewise.
+        heads: a map for each condition; their cards likewise.
+        best_heads: by sort of label, the head that says most of it; empty without heads.
         seen: rows of the images that it learnt from.
         n_held_out: images of products held out.
         n_small: classes of one image, which were left out.
         found: by sort of label, how often the nearest image held out has the same, by the
-            vectors as they are and by the embedding, or by the sort's own head; None where that
+            vectors as they are and by the embedding, or by the sort's best head; None where that
             is never asked. It shows another product, but where products are what is learnt.
     """
 
     projection: Layers
     heads: Mapping[str, Layers]
+    best_heads: Mapping[str, str]
     seen: Ints
     n_held_out: int
     n_small: int
@@ -136,7 +138,9 @@ def learn_embedding(
     progress.start(0, n_steps, f"Learning from {len(rows):,} images")
     train(learner, folder, n_steps=n_steps, every=EVERY, on_checkpoint=on_checkpoint,
           progress=progress)  # fmt: skip
-    maps = _heads(learner, {}) or dict.fromkeys(labels, learner.projection())
+    best = learner.best_heads() if isinstance(learner, ConditionMaps) else {}
+    heads, shared = _heads(learner, {}), learner.projection()
+    maps = {name: heads[best[name]] if best else shared for name in labels}
     found = {
         name: (_found(images.vectors, values, images.products, held_out, name),
                _found(maps[name].apply(images.vectors), values, images.products, held_out, name))
@@ -145,12 +149,13 @@ def learn_embedding(
     card = {
         "recipe": {**asdict(recipe), "columns": list(recipe.columns)}, "parent": images.parent,
         "language": language.spec if language else None, "n_held_out": int(held_out.sum()),
-        "n_classes_left_out": n_small,
+        "n_classes_left_out": n_small, **({"best_heads": best} if best else {}),
         "found_on_products_held_out": {name: list(values) for name, values in found.items()},
     }  # fmt: skip
     return LearntEmbedding(
-        learner.projection(card), _heads(learner, card), rows, int(held_out.sum()), n_small, found
-    )
+        learner.projection(card), _heads(learner, card), best, rows, int(held_out.sum()), n_small,
+        found,
+    )  # fmt: skip
 
 
 def _learner(
@@ -163,7 +168,7 @@ def _learner(
     """Return what learns, and in how many steps."""
     if recipe.method == FINE_TUNING:
         return _fine_tuning(vectors, classes, recipe)
-    if recipe.method == CONDITIONS:
+    if recipe.method in BY_TRIPLETS:
         maps = ConditionMaps(vectors, classes, recipe)
         return maps, maps.n_steps
     (of,) = classes.values()

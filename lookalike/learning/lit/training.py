@@ -21,6 +21,7 @@ from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.adam import Adam
 from lookalike.learning.engine.determinism import normal, stream
+from lookalike.learning.engine.fitting import require_finite
 from lookalike.learning.engine.loop import train
 from lookalike.learning.language.encoders import TextEncoder
 from lookalike.learning.lit.captions import (
@@ -148,6 +149,7 @@ class LitLearner:
         logits = self._scale.clamp(max=math.log(100.0)).exp() * (images @ words.T)
         true = torch.from_numpy(draw.are_true(self._codes[rows])).float()
         loss = (_cross_entropy(logits, true) + _cross_entropy(logits.T, true.T)) / 2
+        require_finite(loss, number, rows)
         self._adam.rate = self._settings.rate * self._schedule.share_left(number)
         self._adam.step(loss)
         return {"loss": round(float(loss.detach()), 6)}

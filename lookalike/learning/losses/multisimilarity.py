@@ -24,6 +24,7 @@ def multisimilarity(
     epsilon: float = 0.1,
     form: Form = "official",
     judged: torch.Tensor | None = None,
+    cosines: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the loss of a batch.
 
@@ -47,6 +48,7 @@ def multisimilarity(
         epsilon: of the choice of pairs.
         form: official or original.
         judged: by which a pair is held against the other sort's cosines, shape (B, B).
+        cosines: of the vectors, shape (B, B), where another loss has them already.
 
     Returns:
         A number, 0 or more.
@@ -57,7 +59,7 @@ def multisimilarity(
     check_batch(vectors, labels)
     if form not in ("official", "original"):
         raise Refused("form", f"{form!r} is neither official nor original")
-    cosines = vectors @ vectors.T
+    cosines = vectors @ vectors.T if cosines is None else cosines
     with torch.no_grad():
         same, other = pairs_of(labels)
         hardest = cosines.masked_fill(~other, -torch.inf).amax(dim=1, keepdim=True)

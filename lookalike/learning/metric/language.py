@@ -42,15 +42,15 @@ class Language:
     def of(self, images: Ints, codes: Ints) -> torch.Tensor:
         """Return how alike the words of images are, shape (n, n); as `rows_of`."""
         if not self.of_images and len(self.rows) <= KEPT:
-            at = torch.from_numpy(codes)
-            return self._of_classes[at[:, None], at]
+            return torch.from_numpy(self._of_classes.take(codes, axis=0).take(codes, axis=1))
         rows = self.rows_of(images, codes)
         return rows @ rows.T
 
     @cached_property
-    def _of_classes(self) -> torch.Tensor:
-        rows = torch.from_numpy(self.rows)
-        return rows @ rows.T
+    def _of_classes(self) -> Float32s:
+        found: Float32s = self.rows @ self.rows.T
+        np.fill_diagonal(found, 1)  # to the last digit
+        return found
 
     def among(self, images: Ints) -> Language:
         """Return that of some images, where each has words of its own."""

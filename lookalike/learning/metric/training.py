@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from lookalike.learning.engine.fitting import require_finite
 from lookalike.learning.engine.perceptron import Perceptron
 from lookalike.learning.engine.processes import gathered, own_part
 from lookalike.learning.losses.margin import BOUNDARY, distance_weighted, margin_loss
-from lookalike.learning.losses.matching import Compare, Direction, Mask, matching
+from lookalike.learning.losses.matching import Compare, Direction, Mask, matching, one_class
 from lookalike.learning.losses.multisimilarity import Form, multisimilarity
 from lookalike.learning.losses.pairs import sides_of
 from lookalike.learning.losses.s2sd import Distillation, s2sd
@@ -98,13 +98,31 @@ class Guidance:
     prediction: float = 0.0
 
     def loss(
-        self, vectors: torch.Tensor, labels: torch.Tensor, words: torch.Tensor
-    ) -> torch.Tensor:
-        """Return `matching` by these settings, without the weight."""
-        return matching(
-            vectors, labels, words, shift=self.shift, temperature=self.temperature,
-            direction=self.direction, mask=self.mask, compare=self.compare,
-        )  # fmt: skip
+        self, vectors: torch.Tensor, labels: torch.Tensor, words: torch.Tensor,
+        **known: Any,
+    ) -> torch.Tensor:  # fmt: skip
+        """Return `matching` by these settings, without the weight.
+
+        Args:
+            vectors, labels, words: as there.
+            known: what else it takes.
+        """
+        settings = {
+            "shift": self.shift, "temperature": self.temperature, "direction": self.direction,
+            "mask": self.mask, "compare": self.compare,
+        }  # fmt: skip
+        return matching(vectors, labels, words, **{**settings, **known})
+
+
+class _Batch(NamedTuple):
+    """A step's number and images, how alike their words are, and their cosines if words guide."""
+
+    number: int
+    inputs: torch.Tensor
+    vectors: torch.Tensor
+    labels: torch.Tensor
+    alike: torch.Tensor | None
+    cosines: torch.Tensor | None
 
 
 class MetricLearner:
@@ -145,7 +163,11 @@ class MetricLearner:
             raise Refused("language", f"words of {len(language.rows):,} for {n_words:,}")
         self._batches = ClassBatches(classes, settings.n_classes, settings.per_class, settings.seed)
         self._settings, self._language = settings, language
+        places = torch.arange(settings.n_classes).repeat_interleave(settings.per_class)
+        self._same = one_class(places)  # of each batch, which comes class by class
         self._guidance = guidance or Guidance()
+        # classes have one name each, which is like itself already
+        self._mask = self._guidance.mask if language and language.of_images else "image"
         rng = stream(settings.seed, "network")
         widths = [settings.hidden] * bool(settings.hidden) + [settings.dim]
         self.network = Perceptron(vectors, widths, rng)
@@ -176,10 +198,12 @@ class MetricLearner:
         vectors = gathered(self.network.unit(inputs))
         language = self._language if number >= self._guidance.delay else None
         alike = language.of(rows, codes) if language else None
-        loss = self._objective(inputs, vectors, labels, number, alike)
+        cosines = None if alike is None else vectors @ vectors.T  # for both losses
+        loss = self._objective(_Batch(number, inputs, vectors, labels, alike, cosines))
         losses = {"loss": loss}
         if alike is not None:
-            losses["language"] = self._guidance.loss(vectors, labels, alike)
+            known = {"cosines": cosines, "same": self._same, "mask": self._mask}
+            losses["language"] = self._guidance.loss(vectors, labels, alike, **known)
             loss = loss + self._guidance.weight * losses["language"]
         if language and self._guidance.prediction:
             words = language.rows_of(rows, codes)
@@ -212,21 +236,15 @@ class MetricLearner:
             {**self.card, "data_sha256": self.fingerprint, **(card or {})}
         )
 
-    def _objective(
-        self,
-        inputs: torch.Tensor,
-        vectors: torch.Tensor,
-        labels: torch.Tensor,
-        number: int,
-        alike: torch.Tensor | None,
-    ) -> torch.Tensor:
+    def _objective(self, batch: _Batch) -> torch.Tensor:
+        _, inputs, vectors, labels, alike, cosines = batch
         match self._settings.objective:
             case "multisimilarity" | "multisimilarity, original" as name:
                 form: Form = "original" if name.endswith("original") else "official"
                 judged, share = None, self._guidance.mining
-                if alike is not None and share:
-                    judged = torch.lerp((vectors @ vectors.T).detach(), alike, share)
-                return multisimilarity(vectors, labels, form=form, judged=judged)
+                if alike is not None and cosines is not None and share:
+                    judged = torch.lerp(cosines.detach(), alike, share)
+                return multisimilarity(vectors, labels, form=form, judged=judged, cosines=cosines)
             case "s2sd":
                 features = gathered(self.network.features(inputs))
                 settings = Distillation(0.0, self._settings.feature_weight)
@@ -234,9 +252,8 @@ class MetricLearner:
                     lambda of: multisimilarity(of, labels), vectors, self._branched(features),
                     features, settings,
                 )  # fmt: skip
-        triplets = distance_weighted(
-            vectors, labels, stream(self._settings.seed, "triplets", number)
-        )
+        rng = stream(self._settings.seed, "triplets", batch.number)
+        triplets = distance_weighted(vectors, labels, rng)
         near, far = sides_of(vectors, triplets)
         if self._settings.objective == "triplet":
             return triplet_loss(near, far)

@@ -85,6 +85,8 @@ def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
     if unknown := [name for name in names if name not in known]:
         hint = "needs --space" if unknown[0] in NEED_A_SPACE else f"is none of {', '.join(known)}"
         raise Refused("methods", f"{unknown[0]!r} {hint}")
+    if SINGLE not in names:
+        names.insert(0, SINGLE)  # what every row has to beat
     if run.model and run.vectors:
         raise Refused("model", "the vectors are made already; leave out either")
     world = _world(said, run, progress)

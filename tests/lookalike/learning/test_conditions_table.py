@@ -56,8 +56,9 @@ def test_what_is_told_the_condition_does_better_and_each_repetition_counts(
         return criterion.seen_by(table, name, vectors, metric)
 
     monkeypatch.setattr("lookalike.learning.recipes.conditions.seen_by", seen_by)
-    run = Run(folder, methods=(SINGLE, "CSN"), vectors=folder / "vectors.npz", repetitions=2)
+    run = Run(folder, methods=("CSN",), vectors=folder / "vectors.npz", repetitions=2)
     made = make(recipe, run, SILENT)
+    assert list(made.values[ROW]) == [SINGLE, "CSN"]  # whatever is asked for stands beside it
     assert set(made.values[ROW]["CSN"]) == {"OT", "greedy", "colour", "cut"}
     single, told = (made.values[ROW][name]["OT"] for name in (SINGLE, "CSN"))
     assert told.mean > single.mean + 3

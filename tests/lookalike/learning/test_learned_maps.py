@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from lookalike.learning.compose.combiner import Combiner, TrainedCombiner, Width
 from lookalike.learning.compose.recipe import CombinerRecipe
 from lookalike.learning.embeddings.conditions import ConditionMaps
 from lookalike.learning.embeddings.learn import KnownImages, learn_embedding
-from lookalike.learning.embeddings.recipe import EmbeddingRecipe
+from lookalike.learning.embeddings.recipe import GUESSED, EmbeddingRecipe
 from lookalike.learning.engine.determinism import stream
 from lookalike.learning.fixed_condition import FixedCondition, load_projection
 from lookalike.learning.lit.captions import read_attributes
@@ -67,6 +68,42 @@ class TestConditions:
             assert_allclose(head.apply(vectors), wanted[:, place], atol=1e-5)
         assert_allclose(maps.projection().apply(vectors), common, atol=1e-5)
 
+    @pytest.mark.parametrize("method", GUESSED)
+    def test_heads_that_guess_are_those_of_the_network_and_each_label_has_its_best(self, method):
+        vectors, rows, _ = world()
+        classes = {name: Classes.of([row[name] for row in rows]) for name in CSN.columns}
+        recipe = replace(CSN, method=method, n_conditions=3)
+        maps = ConditionMaps(vectors, classes, recipe)
+        for step in range(3):
+            maps.step(step)
+        wanted = maps.embeddings()
+        heads = maps.heads({})
+        assert list(heads) == ["condition-1", "condition-2", "condition-3"]
+        for place, head in enumerate(heads.values()):
+            assert_allclose(head.apply(vectors), wanted[place], atol=1e-5)
+        best = maps.best_heads()
+        assert list(best) == ["colour", "kind"]
+        assert set(best.values()) <= set(heads)
+
+    def test_the_head_of_a_label_is_the_one_that_knows_it(self):
+        vectors, rows, _ = world()
+        classes = {name: Classes.of([row[name] for row in rows]) for name in CSN.columns}
+        maps = ConditionMaps(vectors, classes, replace(CSN, method="LSN", hidden=0, dim=5))
+        with torch.no_grad():  # the first condition looks at kinds, the second one at colours
+            weight, bias = maps.network.body.parameters()
+            weight.copy_(torch.eye(5))
+            bias.zero_()
+            maps.network.masks.copy_(torch.tensor([[0.0, 0, 0, 1, 1], [1, 1, 1, 0, 0]]))
+        assert maps.best_heads() == {"colour": "condition-2", "kind": "condition-1"}
+
+    def test_one_embedding_of_all_triplets_has_no_heads(self, tmp_path):
+        vectors, rows, products = world()
+        recipe = replace(CSN, method="single", epochs=1)
+        learnt = learn_embedding(KnownImages(vectors, rows, products, "p"), recipe, tmp_path)
+        assert not learnt.heads
+        assert not learnt.best_heads
+        assert set(learnt.found) == {"colour", "kind"}
+
     def test_each_head_finds_its_own_attribute_on_products_held_out(self, tmp_path):
         vectors, rows, products = world()
         learnt = learn_embedding(KnownImages(vectors, rows, products, "p"), CSN, tmp_path)
@@ -83,6 +120,8 @@ class TestConditions:
     def test_conditions_are_not_guided_by_words(self):
         with pytest.raises(Refused, match="words: CSN is not guided by words"):
             EmbeddingRecipe(("colour",), "CSN", "names")
+        with pytest.raises(Refused, match="n_conditions: CSN has a number of its own"):
+            replace(CSN, n_conditions=2)
 
 
 class TestCombiner:

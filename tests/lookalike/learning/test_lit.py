@@ -136,6 +136,11 @@ def test_a_folder_of_another_run_is_not_continued(finished):
         run(finished[0], LitSettings(dim=8, hidden=16, epochs=30, batch=48, rate=0.02))
 
 
+def test_a_loss_that_is_no_number_stops_it_with_step_and_batch(tmp_path):
+    with pytest.raises(Refused, match=r"loss: is nan at step [1-9]\d* \(batch of images \d"):
+        run(tmp_path, LitSettings(dim=8, hidden=16, epochs=30, batch=48, rate=1e30))
+
+
 def test_a_damaged_checkpoint_is_refused(finished, tmp_path):
     (tmp_path / CHECKPOINT).write_bytes(contents(finished[0])[CHECKPOINT][:-40])
     with pytest.raises(Refused, match=r"checkpoint\.safetensors is damaged .* delete it"):

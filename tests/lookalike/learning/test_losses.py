@@ -220,6 +220,20 @@ class TestMatching:
             loss = matching(batch(seed=seed), LABELS, words @ words.T, direction=direction)
             assert loss.item() >= 0
 
+    @pytest.mark.parametrize("settings", [
+        {}, {"temperature": 2.0, "direction": "forward"}, {"mask": "image", "shift": 0.5},
+        {"compare": "matrix", "temperature": 0.5},
+    ])  # fmt: skip
+    def test_its_slope_is_how_it_changes(self, settings):
+        words = batch(8, 3, 9).detach()
+
+        def loss(E: torch.Tensor) -> torch.Tensor:
+            given = matching(E, LABELS[:8], words @ words.T, **settings)
+            shared = matching(E, LABELS[:8], words @ words.T, cosines=E @ E.T, **settings)
+            return (given + shared) / 2
+
+        assert torch.autograd.gradcheck(loss, (batch(8),))
+
     def test_nothing_flows_to_the_words_nor_to_pairs_of_a_class(self):
         E, words = batch(), batch(20, 3, 9)
         assert slope(matching(E, LABELS, words @ words.T), E).any()
