@@ -7,8 +7,10 @@ in chunks of a few dozen pairs, and chunks that share pairs to be mirrored near 
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,33 +76,42 @@ def whole_queries(query_ids: Sequence[int], size: int) -> int:
     return max(fitting) if fitting else min(borders, default=size)
 
 
+class Controls(NamedTuple):
+    """Controls of each kind: how many, or what share in percent of the pairs."""
+
+    repeats: float
+    mirrors: float
+    gold: float
+
+
 def n_due_again(
-    percents: tuple[int, int], n_asked: tuple[int, int], *, n_pairs: int, n_claimed: int
+    percents: Controls, n_asked: Controls, *, n_pairs: int, n_claimed: int, n_gold: int
 ) -> tuple[int, int]:
     """Return how many pairs of a batch are to be repeated, and how many mirrored.
 
-    Each batch has its part of both together, or a judge could tell which have more. Mirrored
-    pairs that earlier batches had no room for are not made up for by later ones, but at once by
-    repeats, where there are any.
+    Each batch has its part of all controls together, or its length would tell how many it has.
+    So repeats, where there are any, make up at once for gold that a batch has too much or too
+    little of, and for pairs that it has no room to mirror; later batches do not.
 
     Args:
-        percents: of the pairs that a judge is lent, repeated and mirrored.
-        n_asked: how many of them have been repeated and mirrored before.
-        n_pairs: how many those are, with this batch.
+        percents: of the pairs that a judge is lent.
+        n_asked: before this batch.
+        n_pairs: that the judge has been lent, with this batch.
         n_claimed: the pairs of this batch.
+        n_gold: its gold.
     """
     if n_claimed < LEAST:
         return 0, 0
-    mirrored = _n_due(percents[1], n_asked[1], n_pairs, n_claimed)
-    if not percents[0]:
+    mirrored = _n_due(percents.mirrors, n_asked.mirrors, n_pairs, n_claimed)
+    if not percents.repeats:
         return 0, mirrored
-    both = _n_due(sum(percents), sum(n_asked), n_pairs, n_claimed)
+    both = max(0, _n_due(sum(percents), sum(n_asked), n_pairs, n_claimed) - n_gold)
     return max(0, both - mirrored), min(mirrored, both)
 
 
-def _n_due(percent: int, n_asked: int, n_pairs: int, n_claimed: int) -> int:
-    most = -(-n_claimed * percent // 100)
-    return max(0, min(n_asked_again(n_pairs, percent) - n_asked, most))
+def _n_due(percent: float, n_asked: float, n_pairs: int, n_claimed: int) -> int:
+    most = math.ceil(n_claimed * percent / 100)
+    return int(max(0, min(n_asked_again(n_pairs, percent) - n_asked, most)))
 
 
 def _links(

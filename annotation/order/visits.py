@@ -102,7 +102,7 @@ class _Phases:
         return phases
 
 
-def n_asked_again(n_pairs: int, percent: int) -> int:
+def n_asked_again(n_pairs: int, percent: float) -> int:
     """Return how many pairs a share in percent is: at least one, where it is not none."""
     return max(1, round(n_pairs * percent / 100)) if percent and n_pairs else 0
 
@@ -218,8 +218,13 @@ def _sampled(groups: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
 def _shares(sizes: Ints, room: Ints, others: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Share `n` controls out, so that with those it has each query gets its due by size.
 
-    The level that every query is filled up to is found by bisection; what is no whole number is
-    rounded by one random start, every so many places.
+    A judge can count the pairs of a query, controls included. A query of s pairs whose due is less
+    than one control comes as s or s + 1; for an even share of what is counted the due goes by
+    s + 1. Of the controls that a query has, half count: if all did, small queries, many of which
+    have more than their due with one, would have more in all; if none did, large ones.
+
+    The level of the dues is found by bisection; what is no whole number is rounded by one random
+    start, every so many places.
 
     Args:
         sizes: shape (n_queries,), the pairs of each.
@@ -232,12 +237,12 @@ def _shares(sizes: Ints, room: Ints, others: Ints, n: int, rng: np.random.Genera
     low, high = 0.0, 1.0 + float((room + others).max(initial=0))
     for _ in range(50):
         level = (low + high) / 2
-        if np.clip(level * sizes - others, 0, room).sum() < n:
+        if np.clip(level * (sizes + 1) - others / 2, 0, room).sum() < n:
             low = level
         else:
             high = level
     order = rng.permutation(room.size)
-    shares = np.clip(high * sizes - others, 0, room)[order]
+    shares = np.clip(high * (sizes + 1) - others / 2, 0, room)[order]
     counts = np.zeros(room.size, np.int64)
     counts[order] = np.diff(np.floor(np.cumsum(shares) + rng.random()), prepend=0)
     return counts

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.models import Campaign, PanelMember, QuestionKind
-from annotation.order.shared_order import BATCH, LEAST, n_due_again
+from annotation.order.shared_order import BATCH, LEAST, Controls, n_due_again
 from annotation.order.visits import AS_IT_IS, MIRRORED, AskedPairs, JudgeOrder, judge_order
 from annotation.queries.judges import Judge
 from annotation.queries.prepared import prepared_cursor
@@ -54,6 +54,14 @@ select block, rank, n from (
     from annotation_question q
     where q.campaign_id = %s and q.kind = 'pair' and q.{block} = any(%s::bigint[])) ranked
 where id = any(%s::bigint[])
+"""
+# Of gold whose query the campaign asks: how many there are, and how many the judge has had.
+OWN_GOLD = """
+select count(*), count(*) filter (where exists (
+    select from annotation_queueentry e where e.member_id = %s and e.question_id = q.id))
+from annotation_question q where q.campaign_id = %s and q.kind = 'gold'
+  and exists (select from annotation_question b where b.campaign_id = q.campaign_id
+              and b.{block} = q.{block} and b.kind = 'pair')
 """
 MET = """
 select question_id from annotation_queueentry
@@ -121,27 +129,21 @@ def batch_order(*, judge: Judge, claimed: list[int]) -> list[int]:
         claimed: the pairs, in the shared order.
     """
     campaign = Campaign.objects.get(pk=judge.campaign_id)
-    n_total = PanelMember.objects.values_list("n_total", flat=True).get(pk=judge.member_id)
     rng = np.random.default_rng([judge.seed, judge.number, judge.last_place])
     with prepared_cursor() as cursor:
         cursor.execute(CLAIMED.format(block=_block(campaign)), [claimed])
         questions, blocks, swappable, *images = np.array(cursor.fetchall(), np.int64).T
-        cursor.execute(ASKED, [judge.member_id, campaign.pk])
-        n_asked = dict.fromkeys(QuestionKind.values, 0) | dict(cursor.fetchall())
-    n_pairs = n_total - sum(n_asked.values()) + len(claimed)
+    percents, n_asked, n_pairs = _asked_before(judge, campaign)
+    n_pairs += len(claimed)
     gold = _due_gold(judge, campaign, questions, blocks)
     if campaign.kind.is_choice:
         n_blocks = max(1, len(claimed) // CHOICE_VISIT)
         blocks = np.arange(len(claimed)) % n_blocks
         gold[:, 1] = rng.integers(n_blocks, size=len(gold))
-    gold = np.concatenate([gold, _due_foreign_gold(judge, campaign, n_pairs)])
-
     n_repeats, n_mirrors = n_due_again(
-        (campaign.repeat_percent, campaign.mirror_percent),
-        (n_asked[QuestionKind.REPEAT], n_asked[QuestionKind.MIRROR]),
-        n_pairs=n_pairs,
-        n_claimed=len(claimed),
+        percents, n_asked, n_pairs=n_pairs, n_claimed=len(claimed), n_gold=len(gold)
     )
+    gold = np.concatenate([gold, _due_foreign_gold(judge, campaign, n_pairs)])
     order = judge_order(
         AskedPairs(questions, blocks, swappable, np.zeros_like(blocks)),
         gold,
@@ -156,6 +158,25 @@ def batch_order(*, judge: Judge, claimed: list[int]) -> list[int]:
         cursor.execute(MET, [judge.member_id, asked])
         met = {pk for (pk,) in cursor.fetchall()}  # controls of a pair that is lent once more
     return [pk for pk in asked if pk not in met]
+
+
+def _asked_before(judge: Judge, campaign: Campaign) -> tuple[Controls, Controls, int]:
+    """Return the shares of controls that are wanted; the controls and pairs that a judge has had.
+
+    Gold is that of queries that the campaign asks.
+    """
+    n_total = PanelMember.objects.values_list("n_total", flat=True).get(pk=judge.member_id)
+    with prepared_cursor() as cursor:
+        cursor.execute(ASKED, [judge.member_id, campaign.pk])
+        n_asked = dict.fromkeys(QuestionKind.values, 0) | dict(cursor.fetchall())
+        cursor.execute(OWN_GOLD.format(block=_block(campaign)), [judge.member_id, campaign.pk])
+        [(n_gold, n_gold_asked)] = cursor.fetchall()
+    gold_percent = 100 * n_gold / max(campaign.n_questions, 1)
+    return (
+        Controls(campaign.repeat_percent, campaign.mirror_percent, gold_percent),
+        Controls(n_asked[QuestionKind.REPEAT], n_asked[QuestionKind.MIRROR], n_gold_asked),
+        n_total - sum(n_asked.values()),
+    )
 
 
 def _block(campaign: Campaign) -> str:

@@ -35,6 +35,7 @@ from annotation.order.shared_order import (
     BATCH,
     LEAST,
     MORE,
+    Controls,
     n_due_again,
     shared_order,
     whole_queries,
@@ -142,7 +143,10 @@ class _Lending:
         self._pairs = replace(made.pairs, candidate_ids=swappable, phases=0 * made.pairs.phases)
         is_query = made.pairs.query_ids == made.gold[:, 1:]
         self._gold_pair = (is_query * rng.random((N_JUDGES, *is_query.shape))).argmax(axis=2)
-        self._n_asked = np.zeros((N_JUDGES, 2), np.int64)
+        self._percents = Controls(
+            made.repeat_percent, made.mirror_percent, 100 * len(made.gold) / n_pairs
+        )
+        self._n_asked = np.zeros((N_JUDGES, 3), np.int64)
         self._n_lent = np.zeros(N_JUDGES, np.int64)
 
     def can_have(self) -> Flags:
@@ -160,19 +164,20 @@ class _Lending:
         self.n_free[claimed] -= 1
         self._n_lent[judge] += claimed.size
         n_asked = self._n_asked[judge]
+        gold = made.gold[np.isin(self._gold_pair[judge], claimed)]
         n_repeats, n_mirrors = n_due_again(
-            (made.repeat_percent, made.mirror_percent),
-            (int(n_asked[0]), int(n_asked[1])),
+            self._percents,
+            Controls(*n_asked.tolist()),
             n_pairs=int(self._n_lent[judge]),
             n_claimed=claimed.size,
+            n_gold=len(gold),
         )
         batch = AskedPairs(*(column[claimed] for column in vars(pairs).values()))
-        gold = made.gold[np.isin(self._gold_pair[judge], claimed)]
         order = judge_order(
             batch, gold, self._rng,
             n_repeats=n_repeats, n_mirrors=n_mirrors, makes_up=n_repeats > 0,
         )  # fmt: skip
-        n_asked += [(order.ways == way).sum() for way in (REPEATED, MIRRORED)]
+        n_asked += [*((order.ways == way).sum() for way in (REPEATED, MIRRORED)), len(gold)]
         return claimed, order
 
 

@@ -12,6 +12,7 @@ from audit.actions import Action
 from audit.services import record
 from evaluation.models import Run
 from evaluation.results.services import ask_for_evaluation
+from evaluation.runs.disk_quota import check_disk_quota
 from evaluation.runs.stored_runs import run_path, store_run
 from evaluation.runs.upload_files import drop_run_file, keep_run_file
 from jobs.models import Job
@@ -39,28 +40,25 @@ def take_in_run(*, campaign: Campaign, owner: User, given: dict[str, Any]) -> Jo
         given: the form's cleaned data.
 
     Raises:
-        InputError: a file is too large.
+        InputError: a file is too large, or the owner keeps too much already.
         JobConflictError: a run of that name is being checked.
         OSError: the disk does not take it.
     """
     kept: list[str] = []
+    files = (given["file"], given["ids_file"])
+    details = {key: given[key] for key in ("name", "family", "description", "missing")}
+    details |= {
+        "file_name": str(given["file"].name),
+        "ids_file_name": str(given["ids_file"].name) if given["ids_file"] else "",
+    }
     try:
-        for file in (given["file"], given["ids_file"]):
+        for file in files:
             kept.append(keep_run_file(file) if file else "")
-        return request_run(
-            campaign=campaign,
-            owner=owner,
-            file=kept[0],
-            ids_file=kept[1],
-            details={
-                "name": given["name"],
-                "family": given["family"],
-                "description": given["description"],
-                "missing": given["missing"],
-                "file_name": str(given["file"].name),
-                "ids_file_name": str(given["ids_file"].name) if given["ids_file"] else "",
-            },
-        )
+        with transaction.atomic():
+            check_disk_quota(owner, sum(file.size for file in files if file))
+            return request_run(
+                campaign=campaign, owner=owner, file=kept[0], ids_file=kept[1], details=details
+            )
     except (InputError, JobConflictError, OSError):
         for name in kept:
             drop_run_file(name)

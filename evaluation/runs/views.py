@@ -15,6 +15,7 @@ from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.models import Run
 from evaluation.results.queries import latest_result, list_runs, run_jobs
+from evaluation.runs.disk_quota import disk_quota, disk_use
 from evaluation.runs.forms import RunForm
 from evaluation.runs.services import delete_run, take_in_run
 from jobs.services import JobConflictError
@@ -34,6 +35,8 @@ def runs(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "campaign": campaign,
         "result": latest_result(campaign),
         "form": form,
+        "disk_use": disk_use(person),
+        "disk_quota": disk_quota(person),
         "jobs": run_jobs(campaign),
         "runs": [
             (run, _may_delete(person.pk, person.is_admin, run)) for run in list_runs(campaign)

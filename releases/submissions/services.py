@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from audit.actions import Action
 from audit.services import record
+from evaluation.runs.disk_quota import check_disk_quota
 from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.io.errors import InputError, message_with_names
@@ -52,7 +53,8 @@ def submit(
     Raises:
         QuotaError: the daily quota is used up, or the last submission is not a minute ago.
         ReleaseError: the name stands on the leaderboard, or the person may not submit.
-        InputError: the file is too large, or of a kind that cannot be used.
+        InputError: the file is too large or of a kind that cannot be used, or the owner keeps
+            too much already.
     """
     if not is_reader(owner):
         raise ReleaseError("Only researchers and admins submit runs.")
@@ -67,6 +69,7 @@ def submit(
         with transaction.atomic():
             User.objects.select_for_update().get(pk=owner.pk)  # two at once count as two
             _check_quota(release, owner)
+            check_disk_quota(owner, file.size or 0)
             submission = Submission.objects.create(
                 release=release, owner=owner, name=name, description=description
             )

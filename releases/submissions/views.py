@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import reader_required, signed_in
+from evaluation.runs.disk_quota import disk_quota, disk_use
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
 from lookalike.release.errors import ReleaseError
@@ -28,7 +29,13 @@ def submit(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     form = SubmissionForm(release, person.pk, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid() and _taken(request, release, form):
         return redirect("releases:release", slug=slug, version=version)
-    context = {"release": release, "form": form, "quota": quota(person, release)}
+    context = {
+        "release": release,
+        "form": form,
+        "quota": quota(person, release),
+        "disk_use": disk_use(person),
+        "disk_quota": disk_quota(person),
+    }
     return render(request, "releases/submit.html", context)
 
 

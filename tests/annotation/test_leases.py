@@ -288,6 +288,23 @@ def test_gold_repeats_and_mirrored_pairs_come_along_with_claims(round_campaign):
     assert counters_are_true(campaign)
 
 
+def test_repeats_make_up_for_gold_so_that_each_batch_has_as_many_controls(leased):
+    """Or the length of a batch would tell how many controls are in it."""
+    campaign, [judge, *_] = leased(12, 10, is_open=False, repeat_percent=12)
+    ids = list(
+        campaign.questions.order_by("query_id").values_list("query_id", flat=True).distinct()
+    )
+    gold = [GoldPair(ids[i], ids[i - by], "similar") for i in range(6) for by in (1, 2)]
+    add_gold(campaign=campaign, purpose="gold", pairs=gold)
+    open_campaign(campaign=campaign)
+    judge.next()
+    entries = QueueEntry.objects.filter(member__annotator=judge.person)
+    assert entries.count() == 50 + 11  # five queries; 10 % of the pairs are gold
+    while entries.count() == 61:
+        judge.judge("similar", 10)
+    assert entries.count() == 2 * 61
+
+
 def test_every_judge_meets_all_gold_though_its_query_is_never_theirs(leased, pairs):
     campaign, judges = leased(20, 10, k=1, is_open=False)
     gold = [GoldPair(query, candidate, "similar") for query, candidate in pairs(10, 1)]

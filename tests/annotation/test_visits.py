@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.order.closing import chance_to_move, share_kept
-from annotation.order.shared_order import n_due_again, shared_order, whole_queries
+from annotation.order.shared_order import Controls, n_due_again, shared_order, whole_queries
 from annotation.order.visits import (
     AS_IT_IS,
     MIRRORED,
@@ -166,10 +166,18 @@ def test_a_batch_has_whole_queries_and_its_part_of_what_is_asked_again():
     assert whole_queries(queries[:30], 60) == 30
     assert whole_queries([1] * 30 + [2] * 65, 48) == 95
     assert whole_queries([1] * 200, 60) == 60
-    assert n_due_again((5, 3), (0, 0), n_pairs=100, n_claimed=100) == (5, 3)
-    assert n_due_again((5, 3), (8, 0), n_pairs=200, n_claimed=100) == (5, 3)
-    assert n_due_again((0, 3), (0, 0), n_pairs=200, n_claimed=100) == (0, 3)
-    assert n_due_again((5, 3), (0, 0), n_pairs=40, n_claimed=40) == (0, 0)
+
+    def due(percents, n_asked, n_pairs, n_claimed=100, n_gold=0):
+        percents, n_asked = Controls(*percents), Controls(*n_asked)
+        return n_due_again(percents, n_asked, n_pairs=n_pairs, n_claimed=n_claimed, n_gold=n_gold)
+
+    assert due((5, 3, 0), (0, 0, 0), 100) == (5, 3)
+    assert due((5, 3, 0), (8, 0, 0), 200) == (5, 3)
+    assert due((0, 3, 0), (0, 0, 0), 200) == (0, 3)
+    assert due((5, 3, 0), (0, 0, 0), 40, n_claimed=40) == (0, 0)
+    assert due((5, 3, 4), (0, 0, 0), 100, n_gold=1) == (8, 3)
+    assert due((5, 3, 4), (8, 3, 1), 200, n_gold=7) == (2, 3)
+    assert due((5, 3, 4), (0, 0, 0), 100, n_gold=20) == (0, 0)
 
 
 def test_pairs_that_cannot_be_mirrored_are_repeated_instead():

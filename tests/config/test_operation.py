@@ -6,10 +6,15 @@ import io
 import json
 import logging
 import logging.config
+import os
+import subprocess
 import sys
+import threading
 import time
 import types
 from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 import redis
@@ -17,6 +22,7 @@ from django.core.cache import cache
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from accounts.models import Role, User
 from config import env
@@ -29,6 +35,7 @@ from jobs.models import SILENT_AFTER, Job, Worker
 from jobs.services import enqueue, run_job
 from jobs.status import note_light_worker
 from tests.clients import signed_in
+from tests.paths import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -234,6 +241,50 @@ def test_errors_go_to_sentry_without_people(monkeypatch) -> None:
     assert given["dsn"] == "https://key@127.0.0.1/1"
     assert given["send_default_pii"] is given["include_local_variables"] is False
     assert given["max_request_body_size"] == "never"
+
+
+ONE_REQUEST = """
+from wsgiref.util import setup_testing_defaults
+from config.wsgi import application
+
+environ = {"PATH_INFO": "/livez", "HTTP_TRACEPARENT": "00-" + "a" * 32 + "-" + "b" * 16 + "-01"}
+setup_testing_defaults(environ)
+print(b"".join(application(environ, lambda *_: None)))
+"""
+
+
+class Collector(BaseHTTPRequestHandler):
+    """Takes what exporters send by OTLP/HTTP."""
+
+    bodies: ClassVar[dict[str, bytes]] = {}
+
+    def do_POST(self) -> None:
+        self.bodies[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_request_arrives_as_a_span_where_traces_go() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": address}
+        done = subprocess.run(
+            [sys.executable, "-c", ONE_REQUEST], cwd=ROOT, env=environment,
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        server.shutdown()
+    assert done.stdout == "b'alive\\n'\n"
+    sent = ExportTraceServiceRequest.FromString(Collector.bodies["/v1/traces"])
+    [resource] = sent.resource_spans
+    names = {one.key: one.value.string_value for one in resource.resource.attributes}
+    assert names["service.name"] == "lookalike"
+    [span] = resource.scope_spans[0].spans
+    assert (span.trace_id.hex(), span.parent_span_id.hex()) == ("a" * 32, "b" * 16)
+    assert any(one.value.string_value.endswith("/livez") for one in span.attributes)
 
 
 @pytest.mark.parametrize("path", ["/releases/", "/accounts/login/", "/nothing-here/"])

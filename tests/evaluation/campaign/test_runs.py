@@ -6,6 +6,7 @@ import io
 import json
 import pickle
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from django.test import Client
 
 from accounts.models import Role, User
 from annotation.services.imports import import_judgements
+from catalog.importing.uploads import uploads_folder
 from evaluation.models import Result, Run
 from evaluation.results.assessment import assess
 from evaluation.results.leaderboard import leaderboard, model_key
 from evaluation.results.services import EVALUATE_TASK, store_result
 from evaluation.results.stored import StoredResult
+from evaluation.runs.disk_quota import DiskUse, disk_use
 from evaluation.runs.services import ADD_RUN_TASK
 from evaluation.runs.stored_runs import load_run, run_path, store_run
 from evaluation.tasks import add_run, evaluate
@@ -318,6 +321,34 @@ def test_an_upload_is_checked_by_a_job_then_evaluated_and_stands_on_the_leaderbo
     page = client.get(f"/results/{judged_world.campaign.slug}/").content.decode()
     assert ">mine</a>" in page
     assert "100.0 %" in runs_page(client, judged_world)
+
+
+def test_a_person_who_keeps_too_much_on_the_disk_is_told_how_much_and_what_to_do(
+    judged_world: World, tmp_path: Path, client: Client, researcher: User, settings: Any
+) -> None:
+    client.force_login(researcher)
+    content = scores_csv(judged_world, tmp_path / "run.csv").read_bytes()
+    upload(client, judged_world, content)
+    add_run(str(Job.objects.get(task=ADD_RUN_TASK).uid))
+    assert "Your runs and uploads take" in runs_page(client, judged_world)
+    upload(client, judged_world, b"x" * 2**20, name="waits")
+    n_stored = run_path(Run.objects.get().sha256).stat().st_size
+    assert disk_use(researcher) == DiskUse(1, 1, n_stored + 2**20)
+
+    settings.DISK_QUOTA_MIB = 2
+    kept = set(uploads_folder().iterdir())
+    page = unescape(upload(client, judged_world, b"x" * 2**20, name="more").content.decode())
+    assert "Your 1 run and 1 upload take" in page
+    assert "of the 2.0\xa0MB that one person may keep here" in page
+    assert "Delete runs that you no longer need" in page
+    assert Job.objects.filter(task=ADD_RUN_TASK).count() == 2
+    assert set(uploads_folder().iterdir()) == kept
+
+    Run.objects.get().delete()  # the file of the last one goes with it
+    assert upload(client, judged_world, b"x" * 2**19, name="smaller").status_code == 302
+    researcher.role = Role.ADMIN
+    researcher.save()
+    assert upload(client, judged_world, b"x" * 2**20, name="admin").status_code == 302
 
 
 @pytest.fixture(params=[(1_000_000, 302), (0, 400)])
