@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import LoginForm
+from allauth.account.forms import (
+    ChangePasswordForm,
+    LoginForm,
+    ResetPasswordForm,
+    ResetPasswordKeyForm,
+)
 from django import forms
 from django.contrib.auth.forms import UserCreationForm
 from django.utils.translation import gettext_lazy as _
@@ -14,16 +19,37 @@ from accounts.models import Role, Scope, User
 from accounts.tokens.services import allowed_scopes
 
 
-class SignInForm(LoginForm):
-    """allauth's form, with words for its fields instead of placeholders."""
+class _LabelsAlone:
+    """Leaves out the placeholders of allauth's forms: they say what the labels say."""
+
+    fields: dict[str, forms.Field]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = _("User name or e-mail")
-        self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none"}
-        self.fields["password"].help_text = ""
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
+
+
+class NewPasswordForm(_LabelsAlone, ChangePasswordForm):
+    """Asks for the password of before, too."""
+
+
+class FirstPasswordForm(_LabelsAlone, ResetPasswordKeyForm):
+    """Behind a link that was sent."""
+
+
+class ForgottenPasswordForm(_LabelsAlone, ResetPasswordForm):
+    """Asks for the address that a link is sent to."""
+
+
+class SignInForm(_LabelsAlone, LoginForm):
+    """Asks for user name or address, and the password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = _("User name or email")
+        self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none"}
+        self.fields["password"].help_text = ""
 
 
 def roles_to_give(actor: User) -> list[tuple[str, str]]:
@@ -51,14 +77,14 @@ class DetailsForm(LanguageForm):
     class Meta:
         model = User
         fields = ["first_name", "last_name", "email", "language"]
-        labels = {"email": "E-mail"}
+        labels = {"email": "Email"}
 
     def clean_email(self) -> str:
         """Refuse an address that another account has: it could not be used to sign in."""
         email: str = self.cleaned_data["email"].lower()
         others = User.objects.exclude(pk=self.instance.pk)
         if email and others.filter(email__iexact=email).exists():
-            raise forms.ValidationError(_("Another account has this e-mail address."))
+            raise forms.ValidationError(_("Another account has this email address."))
         return email
 
 
@@ -69,7 +95,7 @@ class AdminForm(DetailsForm, UserCreationForm):  # type: ignore[type-arg]
 
     class Meta(DetailsForm.Meta):
         fields = ["username", "email"]
-        labels = {"username": "User name", "email": "E-mail"}
+        labels = {"username": "User name", "email": "Email"}
         help_texts = {
             "username": "Letters, digits and @ . + - _ only.",
             "email": "A forgotten password is reset through it.",
@@ -91,7 +117,7 @@ class InvitationForm(DetailsForm):
         )
     )
     sends_mail = forms.BooleanField(
-        required=False, label="Also send the link by e-mail", initial=False
+        required=False, label="Also send the link by email", initial=False
     )
 
     class Meta(DetailsForm.Meta):

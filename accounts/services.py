@@ -120,7 +120,7 @@ def change_details(
         for name, before, value in (
             ("first name", person.first_name, first_name),
             ("last name", person.last_name, last_name),
-            ("e-mail", person.email, email),
+            ("email", person.email, email),
             ("language", person.language, language),
         )
         if before != value
@@ -165,7 +165,7 @@ def mail_password_link(*, person: User, link: str) -> None:
         Refused: no address is known, or the mail server refused.
     """
     if not person.email:
-        raise Refused("", f"{person.username} has no e-mail address; hand over the link yourself.")
+        raise Refused("", f"{person.username} has no email address; hand over the link yourself.")
     with translation.override(language_of(person)):
         subject = translation.gettext("Your Lookalike account")
         text = render_to_string(

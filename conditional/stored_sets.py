@@ -1,4 +1,4 @@
-"""Making sets: each once and whole, however often its job is begun.
+"""Sets: each made once and whole, however often its job is begun; and those that go.
 
 A set is stored in one transaction, with its job's uid in `report["job"]`. So work that is done
 again finds the set, be it by the same job (its worker was lost) or by a new one that asks for the
@@ -16,6 +16,8 @@ from django.db import IntegrityError, models, transaction
 from django.utils.text import slugify
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 from catalog.models import Catalog
 from conditional.models import TemplateSet, TripletSet
 from jobs.models import Job, JobState
@@ -195,6 +197,23 @@ def _left_behind(
     ended = Job.objects.filter(state__in=[JobState.FAILED, JobState.CANCELLED])
     is_same = ended.filter(uid=uid, task=task, arguments=arguments).exists()
     return row if is_same else None
+
+
+@transaction.atomic
+def delete_set(*, row: TemplateSet | TripletSet) -> None:
+    """Delete a set that nobody was asked about, with all that it holds.
+
+    Raises:
+        Refused: it was put to a panel, or a receiver of Django's `pre_delete` protects it.
+    """
+    type(row)._default_manager.select_for_update().get(pk=row.pk)
+    if row.campaigns.exists():
+        raise Refused("set", f"“{row}” was put to a panel; it is kept.")
+    record(None, Action.SET_DELETED, row, slug=row.slug)
+    try:
+        row.delete()
+    except models.ProtectedError as problem:
+        raise Refused("set", problem.args[0]) from problem
 
 
 def files_digest(paths: Iterable[Path]) -> str:

@@ -262,7 +262,12 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"login": "accounts.forms.SignInForm"}
+ACCOUNT_FORMS = {
+    "login": "accounts.forms.SignInForm",
+    "change_password": "accounts.forms.NewPasswordForm",
+    "reset_password": "accounts.forms.ForgottenPasswordForm",
+    "reset_password_from_key": "accounts.forms.FirstPasswordForm",
+}
 ACCOUNT_ADAPTER = "accounts.sign_in.adapter.InvitedOnlyAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by admins, not by strangers
 ACCOUNT_PREVENT_ENUMERATION = "strict"

@@ -23,7 +23,7 @@ def attention() -> Iterator[Attention]:
             continue
         known = f"Round {last.number} is judged, {PAGE.share(look.judged, 0)} of the pool."
         if is_met(plan, look):
-            step = "What was wished is known: stop, or go on."
+            step = "The goals are met: stop, or go on."
         elif plan.opens_itself and last.number < plan.n_looks:
             continue
         else:

@@ -153,7 +153,7 @@ def _send(delivery: Delivery) -> str:
     address = settings.PUBLIC_URL.rstrip("/") + notice.path
     if channel.kind == ChannelKind.MAIL:
         if not channel.owner.email:
-            raise WebhookError("Your account has no e-mail address.")
+            raise WebhookError("Your account has no email address.")
         subject = " ".join(f"Lookalike: {notice}".split())[:MAX_SUBJECT]
         send_mail(subject, f"{notice.text}\n\n{address}\n", None, [channel.owner.email])
         return "Accepted by the mail server."

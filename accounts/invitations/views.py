@@ -29,7 +29,7 @@ class InvitationsForm(forms.Form):
     )
     role = forms.ChoiceField()
     language = forms.ChoiceField(required=False, help_text="Of the mail and of their pages.")
-    sends_mail = forms.BooleanField(required=False, label="Send each link by e-mail")
+    sends_mail = forms.BooleanField(required=False, label="Send each link by email")
 
     def __init__(self, *args: Any, actor: User, role: Role | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -133,7 +133,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
             _refuse(
                 request,
                 _(
-                    "An admin of this site has your e-mail address, and is not linked to "
+                    "An admin of this site has your email address, and is not linked to "
                     "%(name)s. If it is you, sign in with your password."
                 )
                 % said,

@@ -9,7 +9,6 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
@@ -17,7 +16,8 @@ from annotation.queries.campaigns import campaign_tabs, campaigns_shown_to
 from conditional.campaigns.kinds import TRIPLET
 from conditional.campaigns.queries import Result, compute_statistics, list_results
 from conditional.campaigns.services import ask_panel
-from conditional.models import TemplateSet, TripletSet
+from conditional.models import TripletSet
+from conditional.stored_sets import AnySet
 from conditional.template_sets.forms import PanelForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
 from conditional.template_sets.views import refuse
@@ -41,18 +41,9 @@ STANDINGS = {
 
 
 @admin_required
-def new_template_campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask for a panel; put a set of templates to it."""
-    return _open(request, get_object_or_404(TemplateSet, slug=slug))
-
-
-@admin_required
-def new_triplet_campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask for a panel; put a set of triplets to it."""
-    return _open(request, get_object_or_404(TripletSet, slug=slug))
-
-
-def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResponse:
+def new_campaign(request: HttpRequest, slug: str, model: type[AnySet]) -> HttpResponse:
+    """Ask for a panel; put a set of templates or triplets to it."""
+    asked_set = get_object_or_404(model, slug=slug)
     form = PanelForm(request.POST or None, asked_set=asked_set)
     if request.method == "POST" and form.is_valid():
         try:
@@ -65,17 +56,7 @@ def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResp
         else:
             page = "opening" if "open" in request.POST else "campaign"
             return redirect(f"annotation:{page}", found.slug)
-    if is_of_triplets := isinstance(asked_set, TripletSet):
-        page, n_questions = "triplets", asked_set.n_questions
-    else:
-        page, n_questions = "set", asked_set.templates.count()
-    context = {
-        "form": form,
-        "set": asked_set,
-        "is_of_triplets": is_of_triplets,
-        "n_questions": n_questions,
-        "back_url": reverse(f"conditional:{page}", args=[asked_set.slug]),
-    }
+    context = {"form": form, "set": asked_set, "is_of_triplets": model is TripletSet}
     return render(request, "conditional/new_campaign.html", context)
 
 

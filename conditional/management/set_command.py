@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from django.core.management.base import CommandError
 from django.db import models
 
-from catalog.models import Catalog
+from catalog.models import Catalog, EmbeddingSet
+from catalog.queries import usable_embedding_sets
 from conditional.models import TemplateSet, TripletSet
 from conditional.stored_sets import SetModel, job_of_set, slug_to_make
 from jobs.services import Work
@@ -63,6 +64,24 @@ def add_triplet_options(parser: ArgumentParser) -> None:
         "--embeddings", action="append", metavar="SPEC", help="by default every complete one"
     )
     parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
+
+
+def chosen_embedding_sets(triplet_set: TripletSet, specs: list[str] | None) -> list[EmbeddingSet]:
+    """Return the newest complete set of each spec of the triplets' catalog; of all for None.
+
+    Raises:
+        CommandError: there is none.
+    """
+    newest = {one.spec: one for one in usable_embedding_sets(triplet_set.catalog)}
+    chosen = list(newest) if specs is None else list(dict.fromkeys(specs))
+    missing = sorted({*chosen} - newest.keys())
+    if missing or not chosen:
+        known = ", ".join(newest) or "none"
+        name = f" {missing[0]!r}" if missing else ""
+        raise CommandError(
+            f"no complete embedding set{name} of “{triplet_set.catalog}”; there are: {known}."
+        )
+    return [newest[spec] for spec in chosen]
 
 
 def defect_lines(defects: list[dict[str, Any]]) -> list[str]:

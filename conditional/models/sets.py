@@ -7,6 +7,7 @@ import uuid
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.urls import reverse
 from django.utils import timezone
 
 from catalog.models import Catalog, Image
@@ -61,6 +62,10 @@ class TemplateSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        """Return where it is shown."""
+        return reverse("conditional:set", args=[self.slug])
 
     @property
     def crops(self) -> Dilation:

@@ -6,6 +6,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.urls import reverse
 from django.utils import timezone
 
 from catalog.models import Catalog, EmbeddingSet, Image
@@ -49,6 +50,10 @@ class TripletSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        """Return where it is shown."""
+        return reverse("conditional:triplets", args=[self.slug])
 
     @property
     def n_questions(self) -> int:

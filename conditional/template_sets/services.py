@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from django.db import transaction
-
 from accounts.models import User
-from audit.actions import Action
-from audit.services import record
 from catalog.models import Catalog
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
@@ -162,16 +158,3 @@ def make_preview(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
     unsaved = TemplateSet(catalog=catalog, task=recipe.task.value, source=SOURCE)
     rows = template_rows(unsaved, cooked.built.templates)
     return Preview(rows, cooked, n_images, is_sample, gave_up)
-
-
-@transaction.atomic
-def delete_set(*, template_set: TemplateSet) -> None:
-    """Delete a set that nobody has been asked about.
-
-    Raises:
-        Refused: a campaign asks about it.
-    """
-    if template_set.campaigns.exists():
-        raise Refused("set", f"“{template_set}” was put to a panel; it is kept.")
-    record(None, Action.SET_DELETED, template_set, slug=template_set.slug)
-    template_set.delete()

@@ -26,6 +26,7 @@ from catalog.models import Catalog, Image
 from conditional.campaigns.queries import verified_templates
 from conditional.campaigns.sets import campaigns_of
 from conditional.models import RetrievalTemplate, TemplateSet
+from conditional.stored_sets import AnySet, delete_set
 from conditional.template_sets.forms import BuildForm
 from conditional.template_sets.queries import (
     attribute_names,
@@ -35,7 +36,7 @@ from conditional.template_sets.queries import (
 )
 from conditional.template_sets.recall_views import scores_context
 from conditional.template_sets.rows import exported_entries
-from conditional.template_sets.services import BUILD_TASK, delete_set, make_preview, request_build
+from conditional.template_sets.services import BUILD_TASK, make_preview, request_build
 from conditional.triplets.queries import triplet_sets
 from conditional.triplets.suggest import SUGGEST_TASK
 from conditional.uploads.files import TEMPLATES_TASK, TRIPLETS_TASK
@@ -134,15 +135,15 @@ def preview(request: HttpRequest) -> HttpResponse:
 
 @admin_required
 @require_POST
-def delete(request: HttpRequest, slug: str) -> HttpResponse:
-    """Delete a set that no panel was asked about."""
-    template_set = get_object_or_404(TemplateSet, slug=slug)
+def delete(request: HttpRequest, slug: str, model: type[AnySet]) -> HttpResponse:
+    """Delete a set that no panel judges and no release holds."""
+    row = get_object_or_404(model, slug=slug)
     try:
-        delete_set(template_set=template_set)
+        delete_set(row=row)
     except Refused as problem:
         messages.error(request, problem.message)
-        return redirect("conditional:set", slug)
-    messages.success(request, f"“{template_set}” is deleted.")
+        return redirect(row)
+    messages.success(request, f"“{row}” is deleted.")
     return redirect("conditional:sets")
 
 
@@ -156,13 +157,8 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     if asked:
         about = get_object_or_404(template_set.campaigns, campaign__slug=asked)
         only = [one.pk for one in verified_templates(about.campaign)]
-    record(
-        request,
-        Action.EXPORTED,
-        template_set,
-        what="templates",
-        only=asked,
-    )
+    only_of = {"only": asked} if asked else {}
+    record(request, Action.EXPORTED, template_set, what="templates", **only_of)
     response = JsonResponse(exported_entries(template_set, only), safe=False)
     response["Content-Disposition"] = f'attachment; filename="{template_set.task}.json"'
     return response

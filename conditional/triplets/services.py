@@ -1,4 +1,4 @@
-"""Triplets as rows, how people answered them, and sets that go."""
+"""Triplets as rows, and how people answered them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from math import isnan
 from typing import Any
 
 import numpy as np
-from django.db import transaction
-from django.db.models import ProtectedError
 
-from audit.actions import Action
-from audit.services import record
 from conditional.models import Triplet as Row
 from conditional.models import TripletSet
 from lookalike.conditional.triplet_scores import Agreement, human_ceiling, human_figures
@@ -102,20 +98,3 @@ def agreement_figures(agreement: Agreement) -> dict[str, Any]:
 def known(value: float) -> float | None:
     """Return a figure, or None where it is undefined."""
     return None if isnan(value) else float(value)
-
-
-@transaction.atomic
-def delete_triplet_set(*, triplet_set: TripletSet) -> None:
-    """Delete a set that nobody was asked about, with its answers and scores.
-
-    Raises:
-        Refused: a panel judges it, or a receiver of Django's `pre_delete` protects it.
-    """
-    TripletSet.objects.select_for_update().get(pk=triplet_set.pk)
-    if triplet_set.campaigns.exists():
-        raise Refused("set", f"“{triplet_set}” was put to a panel; it is kept.")
-    record(None, Action.SET_DELETED, triplet_set, slug=triplet_set.slug)
-    try:
-        triplet_set.delete()
-    except ProtectedError as problem:
-        raise Refused("set", problem.args[0]) from problem

@@ -18,7 +18,6 @@ from audit.services import record
 from conditional.campaigns.sets import campaigns_of
 from conditional.models import TripletSet
 from conditional.triplets.judged import keep_answers, triplets_csv
-from conditional.triplets.services import delete_triplet_set
 from conditional.triplets.shown import shown_answers, shown_questions
 from lookalike.core.errors import Refused
 
@@ -75,17 +74,3 @@ def keep(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("conditional:results", slug)
     messages.success(request, f"The answers are kept as “{kept}”.")
     return redirect("conditional:triplets", kept.slug)
-
-
-@admin_required
-@require_POST
-def delete_triplets(request: HttpRequest, slug: str) -> HttpResponse:
-    """Delete a set of triplets that no panel judges and no release holds."""
-    triplet_set = get_object_or_404(TripletSet, slug=slug)
-    try:
-        delete_triplet_set(triplet_set=triplet_set)
-    except Refused as problem:
-        messages.error(request, problem.message)
-        return redirect("conditional:triplets", slug)
-    messages.success(request, f"“{triplet_set}” is deleted.")
-    return redirect("conditional:sets")

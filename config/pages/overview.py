@@ -88,7 +88,7 @@ def first_steps() -> list[Step]:
             reverse("pooling:new"),
         ),
         Step(
-            "Open a campaign",
+            "Start a campaign",
             "A panel of experts judges every pair of the pool, blind to who proposed it.",
             Campaign.objects.exists(),
             reverse("pooling:pools"),

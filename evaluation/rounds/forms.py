@@ -70,7 +70,7 @@ class RoundsForm(CampaignForm):
     opens_itself = forms.BooleanField(
         required=False,
         label="Open the next round by itself when one is done",
-        help_text="Until the wish is met, or the rounds planned are judged.",
+        help_text="Until the goals are met, or the rounds planned are judged.",
     )
 
     def __init__(self, *args: Any, pool: Pool, **kwargs: Any) -> None:

@@ -132,7 +132,7 @@ def _missing(plan: RoundPlan, look: RoundsSummary, rounds: Sequence[RoundProgres
     if math.isnan(look.share_needed):
         return (
             "Judging all of the pool will hardly do: the queries differ too much among "
-            "themselves. More queries would tell, or a wish for less."
+            "themselves. More queries would tell, or lower goals."
         )
     if look.share_needed <= look.judged:
         return ""
@@ -140,8 +140,8 @@ def _missing(plan: RoundPlan, look: RoundsSummary, rounds: Sequence[RoundProgres
     hours = n_pairs * _hours_per_pair(plan, rounds)
     share = PAGE.share(look.share_needed, 0)
     return (
-        f"About {hours:,.1f} hours of all judges, {n_pairs:,} pairs, until order and width are as "
-        f"wished: then {share} of the pool is judged. A forecast, not a promise."
+        f"About {hours:,.1f} hours of all judges, {n_pairs:,} pairs, until order and width are "
+        f"known: then {share} of the pool is judged. A forecast, not a promise."
     )
 
 

@@ -111,7 +111,7 @@ def check_rules(rules: RoundRules, pairs: PairPool) -> None:
             f"{rules.measure} needs a deeper pool; this one is {pairs.ranked.depth} deep.",
         )
     if rules.orders and len(pairs.ranked.models) < 2:
-        raise Refused("orders", "one model alone has no order; wish for a width.")
+        raise Refused("orders", "one model alone has no order; set a width instead.")
 
 
 @transaction.atomic

@@ -132,7 +132,7 @@ class Wish:
     def refuse_order_of_one(self, models: Sequence[str]) -> None:
         """Raise Refused where an order is wished of one model."""
         if self.order is not None and len(models) < 2:
-            raise Refused("order", "one model alone has no order; wish for a width")
+            raise Refused("order", "one model alone has no order; set a width instead")
 
     def is_met(self, forecast: Forecast) -> bool:
         """Whether a forecast has all that is wished."""

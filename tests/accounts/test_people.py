@@ -159,13 +159,13 @@ def test_every_change_is_in_the_audit_log(as_person, superuser):
         (Action.PERSON_INVITED, {"role": "annotator"}),
         (Action.PASSWORD_LINK_MADE, {}),
         (Action.ROLE_CHANGED, {"before": "annotator", "after": "researcher"}),
-        (Action.PERSON_CHANGED, {"changed": ["first name", "e-mail"]}),
+        (Action.PERSON_CHANGED, {"changed": ["first name", "email"]}),
         (Action.ACCOUNT_CLOSED, {}),
     ]
     assert {entry.actor_id for entry in entries} == {superuser.pk}
     page = browser.get(f"/people/{pk}/").content.decode()
     assert "Role changed" in page
-    assert "first name, e-mail" in page
+    assert "first name, email" in page
 
 
 def test_the_list_is_found_by_name_role_and_state(as_person, admin, make_person):
@@ -259,7 +259,7 @@ def test_many_are_invited_each_line_by_itself(as_person, admin):
     ]  # fmt: skip
     refused = {outcome.line.number: outcome.problem for outcome in page.context["refused"]}
     assert list(refused) == [6, 7, 8, 9, 10, 11]
-    assert "Another account has this e-mail address." in refused[6]
+    assert "Another account has this email address." in refused[6]
     assert "<script>alert" not in page.content.decode()
     assert page.context["form"]["people"].value().splitlines() == lines[5:]
     assert Entry.objects.filter(action=Action.PERSON_INVITED).count() == 4

@@ -5,10 +5,11 @@ from django.core.management import CommandError, call_command
 
 from catalog.models import Catalog
 from conditional.models import RetrievalTemplate, TemplateSet
+from conditional.stored_sets import delete_set
 from conditional.tasks import build
 from conditional.template_sets.queries import catalog_rows, list_conditions, shown_templates
 from conditional.template_sets.rows import read_template
-from conditional.template_sets.services import delete_set, make_preview, request_build
+from conditional.template_sets.services import make_preview, request_build
 from jobs.services import JobError
 from lookalike.conditional.recipes import Recipe, cook
 from lookalike.conditional.types import Task
@@ -135,7 +136,7 @@ def test_the_command_says_what_is_wrong(catalog, arguments, reason):
 
 
 def test_a_set_can_be_deleted_and_its_images_stay(template_set):
-    delete_set(template_set=template_set)
+    delete_set(row=template_set)
     assert not RetrievalTemplate.objects.exists()
     assert Catalog.objects.get().images.count() == 120
 

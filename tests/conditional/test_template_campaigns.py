@@ -28,8 +28,8 @@ from annotation.services import (
 from annotation.services.gold import GoldPair, add_gold
 from conditional.campaigns.queries import compute_statistics, list_results, verified_templates
 from conditional.campaigns.services import ask_panel
+from conditional.stored_sets import delete_set
 from conditional.template_sets.rows import exported_entries
-from conditional.template_sets.services import delete_set
 from lookalike.conditional.verdicts import Outcome
 from lookalike.core.errors import Refused
 from tests.clients import Browser, answer_to, signed_in
@@ -283,7 +283,7 @@ def test_only_annotators_judge_and_a_set_that_is_judged_is_kept(campaign, templa
     with pytest.raises(Refused, match="only annotators are kept blind"):
         ask_panel(asked_set=template_set, name="X", panel=people(1, Role.ADMIN))
     with pytest.raises(Refused, match="was put to a panel"):
-        delete_set(template_set=template_set)
+        delete_set(row=template_set)
     with pytest.raises(CampaignError, match="import pairs alone"):
         import_judgements(campaign=campaign, rows=[])
 

@@ -45,7 +45,7 @@ def test_somebody_signs_in_and_out(open_page, make_person, live_server):
     person = make_person("ada", Role.ADMIN)
     page = open_page()
     page.goto("/people/")
-    page.get_by_label("User name or e-mail").fill(person.username)
+    page.get_by_label("User name or email").fill(person.username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page).to_have_url(re.compile("/people/$"))

@@ -58,8 +58,8 @@ def test_a_notion_is_said_seen_kept_pooled_judged_ranked_and_released(
     chief.get_by_role("link", name="Learn a text space").click()
     chief.fill("#id_columns", "colour, category")
     chief.get_by_role("button", name="Learn it").click()
-    expect(chief.get_by_role("link", name="Say a notion")).to_be_visible(timeout=5 * MINUTES)
-    chief.get_by_role("link", name="Say a notion").click()
+    expect(chief.get_by_role("link", name="New notion")).to_be_visible(timeout=5 * MINUTES)
+    chief.get_by_role("link", name="New notion").click()
     first = neighbours(chief)
     assert serious_problems(chief) == []
 
@@ -89,7 +89,7 @@ def test_a_notion_is_said_seen_kept_pooled_judged_ranked_and_released(
     expect(settled.locator(".badge-good")).to_have_count(1, timeout=2 * MINUTES)
     expect(settled).to_contain_text(re.compile("learned:shop#colour"))
 
-    chief.get_by_role("link", name="Open a campaign").click()
+    chief.get_by_role("link", name="Start a campaign").click()
     expect(chief.locator("#id_notion")).to_have_value("colour")
     expect(chief.locator("#id_notion_model")).to_have_value("learned:shop#colour")
     chief.get_by_label("ann").check()

@@ -160,7 +160,7 @@ def figure(chief: Page, term: str) -> Locator:
 
 
 def open_campaign(chief: Page) -> None:
-    chief.get_by_role("link", name="Open a campaign").click()
+    chief.get_by_role("link", name="Start a campaign").click()
     chief.get_by_label("ann").check()
     chief.get_by_role("button", name="Save, then check and open").click()
     chief.get_by_role("button", name="Open for judging").click()

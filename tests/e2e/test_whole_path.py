@@ -90,7 +90,7 @@ def fill_pool(chief: Page) -> None:
 
 def open_campaign(chief: Page) -> int:
     chief.goto("/pools/autumn-pool/")
-    chief.get_by_role("link", name="Open a campaign").click()
+    chief.get_by_role("link", name="Start a campaign").click()
     chief.get_by_label("ann").check()
     chief.get_by_role("button", name="Save, then check and open").click()
     chief.get_by_role("button", name="Open for judging").click()

@@ -101,7 +101,7 @@ def test_researchers_read_and_change_nothing(filled, researcher):
         elif name != "pooling:progress":
             text = client.get(address).content.decode()
             assert '<form method="post" action="/pools' not in text
-            assert "Open a campaign" not in text
+            assert "Start a campaign" not in text
             assert reverse("pooling:new") not in text
 
 
@@ -114,7 +114,7 @@ def test_an_empty_installation_shows_the_first_steps_in_order(page_of):
     text = page_of("overview")
     steps = re.findall(r"<h2>([^<]+)</h2>", text)
     assert steps[:4] == [
-        "Import a catalog", "Pool candidates", "Open a campaign", "Read the results",
+        "Import a catalog", "Pool candidates", "Start a campaign", "Read the results",
     ]  # fmt: skip
     assert text.count('aria-current="step"') == 1
     assert reverse("catalog:new") in text
@@ -124,7 +124,7 @@ def test_the_first_step_not_done_is_the_next_one(page_of, catalog_of):
     catalog_of(2)
     text = page_of("overview")
     current = text[text.index('aria-current="step"') :]
-    assert current.index("Pool candidates") < current.index("Open a campaign")
+    assert current.index("Pool candidates") < current.index("Start a campaign")
     assert text.count("badge-good") == 1
 
 

@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"] or _ask(input, "User name: ", "NAME")
-        email = options["email"] or _ask(input, "E-mail: ", "--email")
+        email = options["email"] or _ask(input, "Email: ", "--email")
         password, again = _password(options["password_file"])
         form = AdminForm(
             {"username": name, "email": email, "password1": password, "password2": again}

@@ -6,12 +6,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from catalog.models import EmbeddingSet
-from catalog.queries import usable_embedding_sets
 from conditional.alignment.services import accuracy_matrix, align_set, alignment_job
-from conditional.management.set_command import add_triplet_options, row_called
+from conditional.management.set_command import (
+    add_triplet_options,
+    chosen_embedding_sets,
+    row_called,
+)
 from conditional.models import TripletSet
 from jobs.work.commands import JobCommand
 from lookalike.conditional.formats.tables import matrix_csv
@@ -34,7 +34,7 @@ class Command(JobCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         triplet_set = row_called(TripletSet, options["set"])
-        chosen = _chosen(triplet_set, options["embeddings"])
+        chosen = chosen_embedding_sets(triplet_set, options["embeddings"])
         job = alignment_job(triplet_set, chosen, options["metric"], options["seed"])
         result = self.run_work(
             **job, work=lambda progress: align_set(progress=progress, **job["arguments"])
@@ -45,15 +45,6 @@ class Command(JobCommand):
                     matrix_csv(accuracy_matrix(result, part)), encoding="utf-8"
                 )
         self.report(result, as_json=options["json"], lines=_lines(result))
-
-
-def _chosen(triplet_set: TripletSet, specs: list[str] | None) -> list[EmbeddingSet]:
-    newest = {one.spec: one for one in usable_embedding_sets(triplet_set.catalog)}
-    missing = sorted(set(specs or ()) - newest.keys())
-    if missing:
-        known = ", ".join(newest) or "none"
-        raise CommandError(f"no complete embedding set {missing[0]!r}; there are: {known}.")
-    return [newest[spec] for spec in (newest if specs is None else dict.fromkeys(specs))]
 
 
 def _lines(result: dict[str, Any]) -> list[str]:

@@ -8,7 +8,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import EmbeddingSet
-from conditional.management.set_command import add_triplet_options, row_called
+from conditional.management.set_command import (
+    add_triplet_options,
+    chosen_embedding_sets,
+    row_called,
+)
 from conditional.models import TripletSet
 from conditional.triplets.scoring import score_set
 from jobs.work.commands import JobCommand
@@ -27,7 +31,7 @@ class Command(JobCommand):
         triplet_set = row_called(TripletSet, options["set"])
         scores = [
             self._score(triplet_set, embedding_set, options["metric"])
-            for embedding_set in _chosen(triplet_set, options["embeddings"])
+            for embedding_set in chosen_embedding_sets(triplet_set, options["embeddings"])
         ]
         result = {"set": triplet_set.slug, "scores": scores}
         self.report(result, as_json=options["json"], lines=[_line(score) for score in scores])
@@ -40,19 +44,6 @@ class Command(JobCommand):
         except Refused as problem:
             raise CommandError(f"{embedding_set.spec}: {problem}") from problem
         return {"spec": embedding_set.spec, "metric": score.metric, **score.figures}
-
-
-def _chosen(triplet_set: TripletSet, specs: list[str] | None) -> list[EmbeddingSet]:
-    complete = EmbeddingSet.objects.filter(catalog=triplet_set.catalog, is_complete=True)
-    found = list(complete if specs is None else complete.filter(spec__in=specs))
-    missing = sorted(set(specs or ()) - {one.spec for one in found})
-    if missing or not found:
-        known = ", ".join(complete.values_list("spec", flat=True)) or "none"
-        raise CommandError(
-            f"no complete embedding set {missing[0] if missing else ''!r} of "
-            f"“{triplet_set.catalog}”; there are: {known}."
-        )
-    return found
 
 
 def _line(score: dict[str, Any]) -> str:

@@ -279,6 +279,7 @@ export class Desk {
     if (!this.#hold) return false;
     this.#hold = null;
     this.panels.showFeedback(null);
+    this.panels.showStage(this.#reply.stage);
     if (!isSilent) this.advance();
     return true;
   }
@@ -306,7 +307,7 @@ export class Desk {
   heardOfQuestions(reply) {
     this.#reply = reply;
     this.session.countedByServer(reply.progress);
-    this.panels.showStage(reply.stage);
+    if (!this.#hold) this.panels.showStage(reply.stage); // else the explanation keeps its place
     this.#hearNews(reply);
     if (this.#isWaiting) this.advance();
     this.#late();

@@ -38,61 +38,58 @@ export class AskDialog {
   }
 }
 
-/** Ask why a pair is skipped; resolves with the reason, or "" if it is not skipped after all. */
-export function askReason(dialog) {
+/**
+ * Open a dialog; resolves with what a click or a key answers, or with `none` when it is closed.
+ *
+ * @param parts.focus which element takes the focus; `onClick`, `onKey`: event => answer, or null
+ *   where it is none. A held key says nothing.
+ */
+function ask(dialog, { focus, none, onClick, onKey }) {
   return new Promise((resolve) => {
-    const finish = (reason, device) => {
-      dialog.removeEventListener("click", onClick);
-      dialog.removeEventListener("keydown", onKey);
-      dialog.removeEventListener("close", onClose);
+    const listening = new AbortController();
+    const finish = (answer) => {
+      listening.abort();
       if (dialog.open) dialog.close();
-      resolve({ reason, device });
+      resolve(answer);
     };
-    const onClick = (event) => {
-      const button = event.target.closest("[data-reason]");
-      if (button) finish(button.dataset.reason, deviceOf(event));
+    const listen = (type, answerOf) => {
+      const heard = (event) => {
+        const answer = answerOf(event);
+        if (answer === null) return;
+        event.preventDefault();
+        finish(answer);
+      };
+      dialog.addEventListener(type, heard, { signal: listening.signal });
     };
-    const onKey = (event) => {
-      const button = event.repeat ? null : dialog.querySelectorAll("[data-reason]")[Number(event.key) - 1];
-      if (!button || event.key === " ") return;
-      event.preventDefault();
-      finish(button.dataset.reason, "keyboard");
-    };
-    const onClose = () => finish("", "keyboard");
-    dialog.addEventListener("click", onClick);
-    dialog.addEventListener("keydown", onKey);
-    dialog.addEventListener("close", onClose);
+    listen("click", onClick);
+    listen("keydown", (event) => (event.repeat ? null : onKey(event)));
+    listen("close", () => none);
     dialog.showModal();
-    dialog.querySelector("[data-reason]").focus();
+    dialog.querySelector(focus).focus();
   });
 }
 
-/** Ask whether so many pairs are different; resolves with whether they are. A held key says nothing. */
+/** Ask why a pair is skipped; resolves with the reason, or "" if it is not skipped after all. */
+export function askReason(dialog) {
+  const answerOf = (button, device) => (button ? { reason: button.dataset.reason, device } : null);
+  const buttons = [...dialog.querySelectorAll("[data-reason]")];
+  return ask(dialog, {
+    focus: "[data-reason]",
+    none: { reason: "", device: "keyboard" },
+    onClick: (event) => answerOf(event.target.closest("[data-reason]"), deviceOf(event)),
+    onKey: ({ key }) => answerOf(buttons.find((_, index) => key === `${index + 1}`), "keyboard"),
+  });
+}
+
+/** Ask whether so many pairs are different; resolves with whether they are. */
 export function confirmRest(dialog, n) {
-  return new Promise((resolve) => {
-    const finish = (isSure) => {
-      dialog.removeEventListener("click", onClick);
-      dialog.removeEventListener("keydown", onKey);
-      dialog.removeEventListener("close", onClose);
-      if (dialog.open) dialog.close();
-      resolve(isSure);
-    };
-    const onClick = ({ target }) => {
-      if (target.closest("[data-sure]")) finish(true);
-    };
-    const onKey = (event) => {
-      if (event.repeat || event.key !== "1") return;
-      event.preventDefault();
-      finish(true);
-    };
-    const onClose = () => finish(false);
-    dialog.addEventListener("click", onClick);
-    dialog.addEventListener("keydown", onKey);
-    dialog.addEventListener("close", onClose);
-    const words = ngettext("Is this one different?", "Are all {n} different?", n);
-    dialog.querySelector("h2").textContent = fill(words, { n });
-    dialog.showModal();
-    dialog.querySelector("[data-closes]").focus();
+  const words = ngettext("Is this one different?", "Are all {n} different?", n);
+  dialog.querySelector("h2").textContent = fill(words, { n });
+  return ask(dialog, {
+    focus: "[data-closes]",
+    none: false,
+    onClick: ({ target }) => (target.closest("[data-sure]") ? true : null),
+    onKey: ({ key }) => (key === "1" ? true : null),
   });
 }
 

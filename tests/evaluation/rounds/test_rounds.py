@@ -231,7 +231,7 @@ def test_rounds_that_open_themselves_end_where_the_wish_is_met(world):
     assert "opened" not in job.result
     assert by_itself() == []
     [line] = attention()
-    assert "What was wished is known" in line.text
+    assert "The goals are met" in line.text
 
 
 def test_the_clock_reads_no_vote_while_judges_have_pairs_to_answer(world):
