@@ -66,6 +66,13 @@ def look(progress: JobProgress) -> dict[str, Any]:
     return serve("evaluation.rounds.looking.look", progress)
 
 
+@shared_task(name="evaluation.draft_planned_campaigns")
+def draft_planned_campaigns() -> int:
+    """Make the campaigns whose pools, made by a plan, are filled."""
+    found: int = import_string("evaluation.plan.pool_services.draft_planned_campaigns")()
+    return found
+
+
 @shared_task(name="evaluation.look_at_rounds")
 def look_at_rounds() -> int:
     """Queue looks after rounds that are done."""

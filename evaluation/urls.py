@@ -17,6 +17,7 @@ urlpatterns = [
     path("catalogs/<slug:slug>/classes/", classes_views.classes, name="classes"),
     path("plan/", plan_views.plan, name="plan"),
     path("plan/<uuid:uid>/", plan_views.planned, name="planned"),
+    path("plan/<uuid:uid>/<int:number>/", plan_views.make_planned, name="make_planned"),
     path("results/", views.home, name="home"),
     path("results/<slug:slug>/", views.results, name="results"),
     path(

@@ -107,6 +107,7 @@ UNRECORDED = {
     "evaluation:open_round": ENQUEUES + "; the round itself is recorded by `open_round`",
     "evaluation:look": ENQUEUES,
     "evaluation:plan": ENQUEUES,
+    "evaluation:make_planned": "the pool is recorded by `create_pool`, its draft when it is made",
     "evaluation:without": ENQUEUES,
     "pooling:pool": SHOWS,
     "pooling:figures": SHOWS,
