@@ -15,6 +15,7 @@ from evaluation.plan.services import PLAN_TASK
 from evaluation.results.services import EVALUATE_TASK, evaluate_again_if_runs_came
 from evaluation.rounds.services import LOOK_TASK
 from evaluation.runs.services import ADD_RUN_TASK
+from evaluation.study.services import STUDY_TASK
 from evaluation.without_judge import comparison
 from evaluation.without_judge.comparison import TASK as WITHOUT_TASK
 from jobs.job_task import job_task, serve
@@ -58,6 +59,12 @@ def draw_sample(progress: JobProgress) -> dict[str, Any]:
 def plan(progress: JobProgress) -> dict[str, Any]:
     """Try the designs out that a job asks about."""
     return serve("evaluation.plan.making.make_plan", progress)
+
+
+@job_task(STUDY_TASK)
+def study(progress: JobProgress) -> dict[str, Any]:
+    """Make the further study of a campaign."""
+    return serve("evaluation.study.making.make_study", progress)
 
 
 @job_task(LOOK_TASK)

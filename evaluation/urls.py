@@ -10,6 +10,7 @@ from evaluation.plan import views as plan_views
 from evaluation.results import views
 from evaluation.rounds import views as rounds_views
 from evaluation.runs import views as runs_views
+from evaluation.study import views as study_views
 from evaluation.without_judge import views as without_judge_views
 
 app_name = "evaluation"
@@ -38,6 +39,7 @@ urlpatterns = [
     ),
     path("results/<slug:slug>/rounds/look/", rounds_views.look, name="look"),
     path("results/<slug:slug>/rounds/stop/", rounds_views.stop, name="stop_rounds"),
+    path("results/<slug:slug>/study/", study_views.study, name="study"),
     path("results/<slug:slug>/without/<int:number>/", without_judge_views.without, name="without"),
     path("results/<slug:slug>/runs/", runs_views.runs, name="runs"),
     path("results/<slug:slug>/runs/<uuid:uid>/delete/", runs_views.delete, name="delete_run"),

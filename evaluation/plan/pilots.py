@@ -40,7 +40,7 @@ def pilot_of(campaign: Campaign, progress: Progress) -> Pilot:
         embedded = [
             model for model in models_on(inputs.pool, inputs.sources) if model.name in proposers
         ]
-        runs = _runs(inputs, embedded, progress)
+        runs = ranked_runs(inputs, embedded, progress)
         named = named_pool(inputs.proposals, runs, products=inputs.products)
         votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))
         return Pilot.of(named.pool, votes)
@@ -49,7 +49,7 @@ def pilot_of(campaign: Campaign, progress: Progress) -> Pilot:
         raise JobError(f"“{campaign}” cannot be a pilot: {message}.") from problem
 
 
-def _runs(
+def ranked_runs(
     inputs: EvaluationInputs, models: Sequence[EmbeddedModel], progress: Progress
 ) -> list[Run]:
     """Return what each model lists.

@@ -108,6 +108,7 @@ UNRECORDED = {
     "evaluation:look": ENQUEUES,
     "evaluation:plan": ENQUEUES,
     "evaluation:make_planned": "the pool is recorded by `create_pool`, its draft when it is made",
+    "evaluation:study": ENQUEUES,
     "evaluation:without": ENQUEUES,
     "pooling:pool": SHOWS,
     "pooling:figures": SHOWS,

@@ -130,7 +130,9 @@ def test_a_click_on_a_design_makes_its_pool_and_then_a_draft_of_its_campaign(chi
     rounds = campaign.round_plan
     assert (rounds.share, rounds.n_looks, rounds.measure, rounds.width) == (0.3, 2, "AP'", 0.5)
     assert campaign.n_questions == rounds.rounds.get().n_drawn
-    assert campaign.name in chief.get("/overview/").content.decode(), "the overview says that it waits"
+    assert campaign.name in chief.get("/overview/").content.decode(), (
+        "the overview says that it waits"
+    )
     assert f"/campaigns/{campaign.slug}/" in chief.get(f"/plan/{job.uid}/").content.decode()
 
 
