@@ -98,10 +98,11 @@ def _judged(campaign: Campaign, progress: JobProgress) -> _Judged:
     inputs = read_inputs(campaign)
     if inputs.pool is None or inputs.proposals is None:
         raise InputError(f"“{campaign}” has no pool")
+    builders = inputs.proposals.generators
     models = models_on(inputs.pool, inputs.sources, [campaign.notion_model])
-    models.sort(key=lambda model: model.name not in inputs.proposals.generators)
+    models.sort(key=lambda model: model.name not in builders)
     runs = ranked_runs(inputs, models, progress)
-    n_builders = sum(run.name in inputs.proposals.generators for run in runs)
+    n_builders = sum(run.name in builders for run in runs)
     if not n_builders:
         raise InputError("no model that has built the pool has vectors: embed its catalog")
     named = named_pool(inputs.proposals, runs[:n_builders], products=inputs.products)
@@ -121,11 +122,15 @@ def _votes(judged: _Judged) -> dict[str, Any]:
     (found,) = label_sensitivity(part, judged.votes[kept], [MEASURE], rng, n_draws=N_PANELS)
     lines = [
         VotesLine(
-            model, *map(float, (found.values[m], found.soft[m], found.spread[m])),
-            found.intervals[m].low, found.intervals[m].high,
+            model=model,
+            majority=float(found.values[m]),
+            shares=float(found.soft[m]),
+            spread=float(found.spread[m]),
+            low=found.intervals[m].low,
+            high=found.intervals[m].high,
         )
         for m, model in enumerate(pool.models)
-    ]  # fmt: skip
+    ]
     turned = [Turned(*two) for two in found.turned]
     lines.sort(key=lambda line: -line.majority)
     return {"votes": lines, "turned": turned, "unsure": found.unsure}
@@ -185,7 +190,8 @@ def _candidates(judged: _Judged) -> Iterator[tuple[Run, str]]:
 def _is_own(judged: _Judged, family: str) -> Bools:
     proposed = judged.named.pool.proposed
     own = [model_family(model) == family for model in judged.named.pool.models]
-    return np.any(proposed[np.array(own)], axis=0)
+    is_own: Bools = np.any(proposed[np.array(own)], axis=0)
+    return is_own
 
 
 def _newcomers(judged: _Judged) -> dict[str, Any]:

@@ -148,6 +148,19 @@ def test_what_keeps_a_planned_pool_from_being_made_is_named(chief, pilot):
     assert chief.get(f"/plan/{job.uid}/99/").status_code == 404
 
 
+def test_a_draft_that_cannot_be_made_says_why_and_is_not_tried_again(chief, pilot):
+    job = made(chief, {**SMALL, "judges": "3", "pilot": pilot.campaign.pk})
+    address = f"/plan/{job.uid}/{found_at(job, Design(20, 3, 3, 1.0))}/"
+    chief.post(address, {"as_pilot": ""})
+    filled(Pool.objects.latest("pk"))
+    User.objects.filter(pk=pilot.judges[0].pk).update(is_active=False)
+    assert draft_planned_campaigns() == 0
+    left = f"no campaign: {pilot.judges[0].username} has been deactivated"
+    assert left in chief.get(f"/plan/{job.uid}/").content.decode()
+    User.objects.filter(pk=pilot.judges[0].pk).update(is_active=True)
+    assert draft_planned_campaigns() == 0, "the pool's own page opens a campaign"
+
+
 def test_a_plan_from_assumptions_asks_for_pictures_models_and_people(chief, pilot):
     job = made(chief, {**SMALL, "judges": "3"})
     address = f"/plan/{job.uid}/{found_at(job, Design(20, 3, 3, 1.0))}/"

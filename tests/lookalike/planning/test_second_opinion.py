@@ -56,6 +56,15 @@ def test_what_has_no_answer_is_refused_and_pairs_without_votes_are_not_listed():
         second_opinions(CAMPAIGN.pool, np.full(VOTES.shape, np.nan), "AP'")
 
 
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_where_all_say_the_same_one_other_label_moves_what_is_defined(label):
+    same = np.full(VOTES.shape, label)
+    for measure in ("P@5", "macro_roc_auc"):
+        found = second_opinions(CAMPAIGN.pool, same, measure)
+        assert np.isfinite(found.moves).all()
+        assert (found.chance > 0).all(), "who agree may be wrong together"
+
+
 def test_the_command_lists_the_worthiest_pairs(tmp_path, capsys):
     folder = tmp_path / "campaign"
     assert main(["simulate", str(folder), "--queries", "12", "--models", "2", "--seed", "3"]) == 0
