@@ -82,6 +82,7 @@ UNRECORDED = {
     "releases:freeze": ENQUEUES + "; the release itself is recorded by `_publish`",
     "releases:import": ENQUEUES,
     "releases:submit": ENQUEUES,
+    "releases:health": ENQUEUES,
     "api:upload_run": ENQUEUES,
     "api:submit_run": ENQUEUES,
     "pooling:settle": "questions that it opens are recorded by `add_questions`, tested below",
