@@ -44,7 +44,7 @@ from lookalike.planning.second_opinion import second_opinions
 
 MEASURE = "AP'"
 N_PANELS = 50
-N_OPINIONS = 50
+N_OPINIONS = 20
 
 
 @dataclass(frozen=True)
