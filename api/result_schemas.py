@@ -202,3 +202,24 @@ class CampaignQuery(Schema):
     """Of which campaign."""
 
     campaign: Text = Field("", max_length=80, description="Slug of a campaign; empty for all.")
+
+
+class OpinionOut(Schema):
+    """A judged pair, and what another panel would do to it."""
+
+    query: uuid.UUID
+    candidate: uuid.UUID
+    n_similar: int
+    n_votes: int
+    chance: float = Field(description="That another panel of as many says otherwise.")
+    model: str = Field(description="Whose value would move most then.")
+    moves: float = Field(description="By how much.")
+
+
+class SecondOpinionsOut(Schema):
+    """The judged pairs that another panel would change most by, the worthiest first."""
+
+    campaign: str
+    measure: str
+    is_current: bool = Field(description="Whether labels are still those that it was made with.")
+    pairs: list[OpinionOut]

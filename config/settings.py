@@ -124,6 +124,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "draft-planned-campaigns": {
+        "task": "evaluation.draft_planned_campaigns",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "look-at-rounds": {
         "task": "evaluation.look_at_rounds",
         "schedule": 60.0,

@@ -1,4 +1,4 @@
-"""What rounds ask of an admin, as the overview says it."""
+"""What plans and rounds ask of an admin, as the overview says it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from django.urls import reverse
 
 from accounts.attention import Attention
 from annotation.models import CampaignState
-from evaluation.models import RoundPlan
+from evaluation.models import PlannedCampaign, RoundPlan
 from evaluation.rounds.services import is_met, look_of
 from lookalike.stats.text_tables import PAGE
 
 
 def attention() -> Iterator[Attention]:
-    """Yield campaigns whose last round is judged and looked at, where a person has to go on."""
+    """Yield drafts that plans have made, and campaigns whose last round is judged and looked at."""
+    yield from _drafts()
     at_work = RoundPlan.objects.filter(stopped_at=None, campaign__state=CampaignState.OPEN)
     for plan in at_work.select_related("campaign"):
         last = plan.rounds.order_by("number").last()
@@ -31,4 +32,15 @@ def attention() -> Iterator[Attention]:
         yield Attention(
             "Round done", plan.campaign.name, f"{known} {step}",
             reverse("evaluation:rounds", args=[plan.campaign.slug]),
+        )  # fmt: skip
+
+
+def _drafts() -> Iterator[Attention]:
+    drafts = PlannedCampaign.objects.filter(campaign__state=CampaignState.DRAFT)
+    for planned in drafts.select_related("campaign", "pool"):
+        assert planned.campaign is not None  # noqa: S101 - for the type checker
+        yield Attention(
+            "Draft", planned.campaign.name, f"“{planned.pool}” is filled; its campaign is planned "
+            "and waits to be opened.",
+            reverse("annotation:campaign", args=[planned.campaign.slug]),
         )  # fmt: skip

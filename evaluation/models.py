@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from catalog.models import EmbeddingSet, Image
 from jobs.models import Job
+from pooling.models import Pool
 
 
 class Run(models.Model):
@@ -126,6 +127,36 @@ class SampledPair(models.Model):
                 condition=models.Q(inclusion__gt=0, inclusion__lte=1), name="inclusion_is_a_chance"
             ),
         ]
+
+
+class PlannedCampaign(models.Model):
+    """What the campaign of a pool shall be that a plan has made; a draft follows the filling."""
+
+    pool = models.OneToOneField(Pool, on_delete=models.CASCADE, related_name="+")
+    plan = models.UUIDField(db_index=True, help_text="The job that made the plan.")
+    like = models.ForeignKey(
+        Campaign, null=True, on_delete=models.SET_NULL, related_name="+", help_text="Its pilot."
+    )
+    panel = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
+    n_judges = models.PositiveSmallIntegerField(help_text="Of each pair.")
+    share = models.FloatField(help_text="Of the pairs, that is judged.")
+    measure = models.CharField(max_length=40, help_text="That was planned for.")
+    orders = models.BooleanField(default=False, help_text="Wished: the order of the models.")
+    width = models.FloatField(null=True, help_text="Wished: half an interval.")
+    campaign = models.ForeignKey(
+        Campaign, null=True, on_delete=models.CASCADE, related_name="+", help_text="Once made."
+    )
+    problem = models.TextField(default="", help_text="Why there is no campaign.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"Campaign planned for {self.pool}"
 
 
 class RoundPlan(models.Model):

@@ -15,6 +15,7 @@ from evaluation.plan.services import PLAN_TASK
 from evaluation.results.services import EVALUATE_TASK, evaluate_again_if_runs_came
 from evaluation.rounds.services import LOOK_TASK
 from evaluation.runs.services import ADD_RUN_TASK
+from evaluation.study.services import STUDY_TASK
 from evaluation.without_judge import comparison
 from evaluation.without_judge.comparison import TASK as WITHOUT_TASK
 from jobs.job_task import job_task, serve
@@ -60,10 +61,23 @@ def plan(progress: JobProgress) -> dict[str, Any]:
     return serve("evaluation.plan.making.make_plan", progress)
 
 
+@job_task(STUDY_TASK)
+def study(progress: JobProgress) -> dict[str, Any]:
+    """Make the further study of a campaign."""
+    return serve("evaluation.study.making.make_study", progress)
+
+
 @job_task(LOOK_TASK)
 def look(progress: JobProgress) -> dict[str, Any]:
     """Look at what is known after a round, and open the next one if that is asked for."""
     return serve("evaluation.rounds.looking.look", progress)
+
+
+@shared_task(name="evaluation.draft_planned_campaigns")
+def draft_planned_campaigns() -> int:
+    """Make the campaigns whose pools, made by a plan, are filled."""
+    found: int = import_string("evaluation.plan.pool_services.draft_planned_campaigns")()
+    return found
 
 
 @shared_task(name="evaluation.look_at_rounds")

@@ -10,6 +10,7 @@ from evaluation.plan import views as plan_views
 from evaluation.results import views
 from evaluation.rounds import views as rounds_views
 from evaluation.runs import views as runs_views
+from evaluation.study import views as study_views
 from evaluation.without_judge import views as without_judge_views
 
 app_name = "evaluation"
@@ -17,6 +18,7 @@ urlpatterns = [
     path("catalogs/<slug:slug>/classes/", classes_views.classes, name="classes"),
     path("plan/", plan_views.plan, name="plan"),
     path("plan/<uuid:uid>/", plan_views.planned, name="planned"),
+    path("plan/<uuid:uid>/<int:number>/", plan_views.make_planned, name="make_planned"),
     path("results/", views.home, name="home"),
     path("results/<slug:slug>/", views.results, name="results"),
     path(
@@ -37,6 +39,7 @@ urlpatterns = [
     ),
     path("results/<slug:slug>/rounds/look/", rounds_views.look, name="look"),
     path("results/<slug:slug>/rounds/stop/", rounds_views.stop, name="stop_rounds"),
+    path("results/<slug:slug>/study/", study_views.study, name="study"),
     path("results/<slug:slug>/without/<int:number>/", without_judge_views.without, name="without"),
     path("results/<slug:slug>/runs/", runs_views.runs, name="runs"),
     path("results/<slug:slug>/runs/<uuid:uid>/delete/", runs_views.delete, name="delete_run"),

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from releases.health import views as health_views
 from releases.importing import views as importing_views
 from releases.site import views
 from releases.submissions import views as submissions_views
@@ -12,6 +13,7 @@ urlpatterns = [
     path("releases/freeze/", views.freeze, name="freeze"),
     path("releases/import/", importing_views.import_back, name="import"),
     path("releases/<slug:slug>/", views.newest, name="newest"),
+    path("releases/<slug:slug>/health/", health_views.health, name="health"),
     path("releases/<slug:slug>/<str:version>/", views.release, name="release"),
     path("releases/<slug:slug>/<str:version>/datasheet/", views.datasheet, name="datasheet"),
     path(

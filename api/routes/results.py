@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router
 
@@ -17,9 +18,12 @@ from api.result_schemas import (
     CampaignQuery,
     ResultOut,
     ResultWhole,
+    SecondOpinionsOut,
 )
 from evaluation.models import Result
 from evaluation.results.api_queries import results_seen_by
+from evaluation.results.queries import campaigns_seen_by
+from evaluation.study.queries import is_current, latest_study, opinion_rows
 
 router = Router(tags=["Runs and results"], auth=reads)
 
@@ -49,3 +53,29 @@ def result(request: HttpRequest, uid: uuid.UUID) -> Result:
 def bias_report(request: HttpRequest, uid: uuid.UUID) -> Result:
     """Return what a result says of its pool's bias; nothing of a campaign without a pool."""
     return get_object_or_404(results_seen_by(signed_in(request)).exclude(bias={}), uid=uid)
+
+
+@router.get(
+    "/campaigns/{slug}/second-opinions",
+    response={200: SecondOpinionsOut, **errors(404)},
+    summary="Pairs of a campaign worth a second opinion",
+)
+def second_opinions(request: HttpRequest, slug: str) -> dict[str, object]:
+    """Return what the newest further study of a campaign found; 404 before somebody made one."""
+    campaign = get_object_or_404(campaigns_seen_by(signed_in(request)), slug=slug)
+    found = latest_study(campaign)
+    if found is None:
+        raise Http404
+    return {
+        "campaign": campaign.slug,
+        "measure": found.measure,
+        "is_current": is_current(campaign, found),
+        "pairs": [
+            {
+                **asdict(row.line),
+                "query": row.question.query.uid,
+                "candidate": row.question.candidate.uid,
+            }
+            for row in opinion_rows(campaign, found)
+        ],
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from annotation.models import Campaign
@@ -13,7 +12,7 @@ from jobs.services import JobError, JobProgress
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
-from lookalike.planning.designs import Costs, Design, Forecast, Wish, cheapest, frontier
+from lookalike.planning.designs import Costs, Design, Wish, cheapest, frontier
 from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import World
 from pooling.pools.queries import pool_of
@@ -44,13 +43,10 @@ def make_plan(
         Wish(**wish).refuse_order_of_one(tried_on.pool.models)
     except Refused as problem:
         raise JobError(f"The pilot cannot tell: {problem.message}.") from problem
-    found: list[Forecast] = []
-    for _, alike in groupby(sorted(wanted, key=_effort), key=_effort):
-        progress.update(len(found), len(wanted), "Trying designs out")
-        try:
-            found += forecast(tried_on, list(alike), [measure], Costs(**costs))
-        except (Refused, InputError) as problem:
-            raise JobError(f"{problem}.") from problem
+    try:
+        found = forecast(tried_on, wanted, [measure], Costs(**costs), progress=progress)
+    except (Refused, InputError) as problem:
+        raise JobError(f"{problem}.") from problem
     if not found:
         raise JobError(f"No design is deep enough for {measure}.")
     best = cheapest(found, Wish(**wish))
@@ -67,11 +63,6 @@ def make_plan(
         has_rules=campaign is not None and _has_rules(campaign),
     )
     return dict(as_json(plan))
-
-
-def _effort(design: Design) -> tuple[int, int, float]:
-    """Return what tells designs apart whose trial takes time of its own."""
-    return design.depth, design.n_judges, design.share
 
 
 def _pilot_campaign(pilot: int) -> Campaign:

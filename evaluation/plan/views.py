@@ -13,15 +13,23 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import admin_required, signed_in
+from accounts.models import User
 from annotation.models import Campaign
 from catalog.charts import Axis, Chart
+from evaluation.models import PlannedCampaign
 from evaluation.plan.forms import PlanForm
+from evaluation.plan.pool_forms import PlannedPoolForm, as_the_pilot
+from evaluation.plan.pool_services import make_planned_pool
 from evaluation.plan.services import PLAN_TASK, Plan, PlanLine, request_plan
 from jobs.models import Job
 from jobs.queries import visible_job
 from jobs.services import JobConflictError
 from lookalike.core.dataclass_json import from_json
+from lookalike.core.errors import Refused
 from lookalike.planning.designs import Wish
+from pooling.models import Pool
+from pooling.pools.queries import pool_of
+from pooling.pools.services import start_pool
 
 NEEDED = ("pilot", "designs", "measure", "costs", "wish", "world")
 
@@ -33,34 +41,25 @@ class PlanRow:
     Attributes:
         line: of the plan.
         width, between, bias: as the tables show them.
-        link: query of the form that makes the design's pool.
+        number: its place in the plan.
     """
 
     line: PlanLine
     width: str
     between: str
     bias: str
-    link: str
+    number: int
 
     @classmethod
-    def of(cls, line: PlanLine, job: Job) -> PlanRow:
-        """Return the row of a line of a job's plan."""
-        costs = job.arguments["costs"]
-        fields: dict[str, object] = {
-            "n_queries": line.design.n_queries,
-            "k": line.design.depth,
-            "n_judges": line.design.n_judges,
-            "seconds": costs["seconds"],
-        }
-        if costs["hourly"]:
-            fields["hourly"] = costs["hourly"]
+    def of(cls, number: int, line: PlanLine) -> PlanRow:
+        """Return the row of a line of a plan."""
         between = f"{_shown(line.width_from)}–{_shown(line.width_to)}"
         return cls(
             line,
             _shown(line.width),
             "" if math.isnan(line.width_to) else between,
             _shown(line.bias),
-            urlencode(fields),
+            number,
         )
 
 
@@ -96,13 +95,16 @@ def planned(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
         found = from_json(Plan, job.result)
         pilot = Campaign.objects.filter(pk=job.arguments["pilot"]).first()
         wish = Wish(**job.arguments["wish"])
-        rows = [PlanRow.of(line, job) for line in found.lines]
+        rows = [PlanRow.of(number, line) for number, line in enumerate(found.lines)]
         best = [row for row in rows if row.line.is_best]
         context |= {
             "plan": found,
             "pilot": pilot,
             "measure": job.arguments["measure"],
             "hourly": job.arguments["costs"]["hourly"],
+            "pools_made": PlannedCampaign.objects.filter(plan=uid).select_related(
+                "pool", "campaign"
+            ),
             "wish": wish,
             "has_wish": wish.width is not None or wish.order is not None,
             "answer": next((row for row in rows if row.line.design == found.cheapest), None),
@@ -110,6 +112,47 @@ def planned(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
             "chart": _curve([row.line for row in best], job.arguments["measure"]),
         }
     return render(request, "evaluation/planned.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def make_planned(request: HttpRequest, uid: uuid.UUID, number: int) -> HttpResponse:
+    """Make the pool of a design, whose campaign follows; as the pilot's where that is asked."""
+    job = visible_job(signed_in(request), uid)
+    lines = from_json(Plan, job.result).lines if job.task == PLAN_TASK and job.result else []
+    if number >= len(lines):
+        raise Http404
+    design = lines[number].design
+    pilot = Campaign.objects.filter(pk=job.arguments["pilot"]).first()
+    pool = pool_of(pilot) if pilot else None
+    initial = as_the_pilot(pilot, pool, design) if pilot and pool else {}
+    given = initial if initial and "as_pilot" in request.POST else request.POST
+    form = PlannedPoolForm(given or None, initial=initial, design=design)
+    if request.method == "POST" and form.is_valid():
+        made = _made(form, job, signed_in(request))
+        if made is not None:
+            _start(request, made)
+            return redirect("pooling:pool", made.slug)
+    context = {"form": form, "job": job, "design": design, "pilot": pilot}
+    return render(request, "evaluation/make_planned.html", context)
+
+
+def _made(form: PlannedPoolForm, job: Job, owner: User) -> Pool | None:
+    """Return the new pool, or None after the form was told what is wrong."""
+    try:
+        return make_planned_pool(plan=job, design=form.design, owner=owner, **form.cleaned_data)
+    except Refused as problem:
+        form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        return None
+
+
+def _start(request: HttpRequest, pool: Pool) -> None:
+    try:
+        start_pool(pool=pool, owner=signed_in(request))
+    except (JobConflictError, Refused) as problem:
+        messages.error(request, f"The pool is made and waits to be started: {problem}")
+    else:
+        messages.success(request, "Once the pool is filled, its campaign is there as a draft.")
 
 
 def _curve(best: list[PlanLine], measure: str) -> Chart:

@@ -111,6 +111,23 @@ def trial(
     )
 
 
+def answers_by_score(scores: Floats, labels: Floats) -> Floats:
+    """Return the answers of a model that scores pairs: the highest are similar, as many as experts.
+
+    Args:
+        scores: shape (n_pairs,), NaN where the model scores nothing.
+        labels: shape (n_pairs,), of experts: 0 or 1, NaN where there is none.
+
+    Raises:
+        Refused: it scores no judged pair.
+    """
+    judged = ~np.isnan(scores) & ~np.isnan(labels)
+    if not judged.any():
+        raise Refused("answers", "no judged pair has a score")
+    line = np.quantile(scores[judged], 1.0 - labels[judged].mean())
+    return np.where(np.isnan(scores), np.nan, scores > line)
+
+
 def leaning(labels: Floats, answers: Floats, is_own: Bools, queries: Ints) -> Leaning:
     """Return whether the machine calls false finds of its own family similar more often.
 

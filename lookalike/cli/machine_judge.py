@@ -7,11 +7,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lookalike.agreement.machine_judge import Leaning, Trial, leaning, powered_share, trial
+from lookalike.agreement.machine_judge import (
+    Leaning,
+    Trial,
+    answers_by_score,
+    leaning,
+    powered_share,
+    trial,
+)
 from lookalike.bias.evidence.files import Proposals, read_proposals, read_votes
 from lookalike.cli.output import Report
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.dataclass_json import as_json
+from lookalike.core.errors import Refused
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
@@ -118,11 +126,10 @@ def _answers(arguments: argparse.Namespace, pairs: list[Pair], labels: Floats) -
         return np.array([said.get(pair, np.nan) for pair in pairs], dtype=np.float64)
     by_query = read_run(arguments.run).by_query()
     scores = np.array([by_query.get(q, {}).get(c, np.nan) for q, c in pairs], dtype=np.float64)
-    judged = ~np.isnan(scores) & ~np.isnan(labels)
-    if not judged.any():
-        raise InputError(f"{arguments.run} has a score for no judged pair")
-    line = np.quantile(scores[judged], 1.0 - labels[judged].mean())
-    return np.where(np.isnan(scores), np.nan, scores > line)
+    try:
+        return answers_by_score(scores, labels)
+    except Refused as problem:
+        raise InputError(f"{arguments.run} has a score for no judged pair") from problem
 
 
 def _pairs(proposals: Proposals) -> Iterator[Pair]:

@@ -50,6 +50,7 @@ COMMANDS = {
     "plan": "what a budget of judging buys",
     "rounds": "judge a pool in part, with intervals that hold",
     "label-sensitivity": "what measures owe to the votes behind labels",
+    "second-opinion": "which judged pairs another panel would change most by",
     "machine-judge": "put a machine judge on trial beside a panel",
     "next-model": "which further model would bring most similar pairs",
 }

@@ -5,18 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from lookalike.bias.evidence.files import Proposals, make_proposals, read_proposals
+from lookalike.bias.evidence.files import read_proposals
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.runs import read_run
-from lookalike.io.tables import Run
 from lookalike.planning.designs import Costs
 from lookalike.planning.next_model import Newcomer, builders_as_newcomers, next_models
-from lookalike.planning.pool_files import named_pool
+from lookalike.planning.pool_files import named_pool, with_newcomers
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -71,7 +68,9 @@ def run(arguments: argparse.Namespace) -> Report:
     newcomers = [run for run in runs if run.name not in proposals.generators]
     builders = [run.name for run in runs if run.name in proposals.generators]
     sampled = set(proposals.query_ids).intersection(*(run.query_ids for run in newcomers))
-    named = named_pool(_union(proposals, newcomers, sampled), runs, missing=arguments.missing)
+    named = named_pool(
+        with_newcomers(proposals, newcomers, sampled), runs, missing=arguments.missing
+    )
     labels = named.labels(read_qrels(arguments.qrels))
     found = next_models(named.pool, labels, builders)
     checks = builders_as_newcomers(named.pool, labels, builders)
@@ -92,34 +91,6 @@ def run(arguments: argparse.Namespace) -> Report:
         table=Table(HEADER, rows),
         notes=[f"{len(sampled)} of {len(proposals.query_ids)} queries, {named.pool.depth} deep"],
     )
-
-
-def _union(proposals: Proposals, newcomers: Sequence[Run], queries: set[str]) -> Proposals:
-    """Return the proposals of the pool and, as deep, of the newcomers, for some of its queries."""
-    codes = zip(
-        proposals.queries.tolist(), proposals.candidates.tolist(), proposals.models.tolist(),
-        proposals.ranks.tolist(), strict=True,
-    )  # fmt: skip
-    rows = [
-        (proposals.query_ids[q], proposals.candidate_ids[c], proposals.generators[m], rank)
-        for q, c, m, rank in codes
-        if proposals.query_ids[q] in queries
-    ]
-    deepest = np.zeros(len(proposals.generators), dtype=np.int64)
-    np.maximum.at(deepest, proposals.models, proposals.ranks)
-    for one in newcomers:
-        rows += _proposed(one, queries, int(deepest.min()))
-    if not rows:
-        raise InputError("no query of the pool is in every newcomer's run")
-    return make_proposals(rows)
-
-
-def _proposed(run: Run, queries: set[str], depth: int) -> Iterator[tuple[str, str, str, int]]:
-    for query, scores in run.by_query().items():
-        if query in queries:
-            ranked = sorted((-score, name) for name, score in scores.items() if name != query)
-            for rank, (_, candidate) in enumerate(ranked[:depth], 1):
-                yield query, candidate, run.name, rank
 
 
 def _text(

@@ -119,6 +119,11 @@ class Client:
         """Return what a result says of the bias of its campaign's pool."""
         return made(schemas.BiasReport, self._transport.get(f"/results/{_part(uid)}/bias"))
 
+    def second_opinions(self, campaign: str) -> schemas.SecondOpinions:
+        """Return the judged pairs of a campaign that another panel would change most by."""
+        path = f"/campaigns/{_part(campaign)}/second-opinions"
+        return made(schemas.SecondOpinions, self._transport.get(path))
+
     # ---- templates and triplets ----
     def template_sets(self) -> Iterator[conditional_schemas.TemplateSet]:
         """Yield all sets of retrieval templates, newest first."""

@@ -259,6 +259,25 @@ class BiasReport:
 
 
 @dataclass(frozen=True)
+class SecondOpinion:
+    query: str
+    candidate: str
+    n_similar: int
+    n_votes: int
+    chance: float
+    model: str
+    moves: float
+
+
+@dataclass(frozen=True)
+class SecondOpinions:
+    campaign: str
+    measure: str
+    is_current: bool
+    pairs: list[SecondOpinion]
+
+
+@dataclass(frozen=True)
 class Score:
     result: str
     created_at: datetime

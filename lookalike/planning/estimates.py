@@ -23,12 +23,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from lookalike.core.arrays import Bools, Floats
+from lookalike.core.blas import blas_alone
 from lookalike.core.errors import Refused
 from lookalike.planning.intervals import estimate_interval, yes_no_interval
-from lookalike.planning.label_model import fit_label_model, pair_features, with_query_levels
+from lookalike.planning.label_model import QueryLevels, fit_label_model
 from lookalike.planning.measures import MICRO, Measures, PartSums
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import Round, known_before
@@ -182,7 +182,7 @@ class Estimator:
             rounds = [Round(np.full(self.pool.n_pairs, np.nan), nothing)]
             before, is_complete = [~nothing], [True]
         total, weights, heaviest = _Sums(self._measures), 0.0, 0.0
-        with threadpool_limits(1):  # many small sums: threads would wait for one another
+        with blas_alone():
             for known, drawn, complete in zip(before, rounds, is_complete, strict=True):
                 if complete:
                     part = self._part(np.where(known | drawn.drawn, labels, np.nan), known, drawn)
@@ -201,7 +201,7 @@ class Estimator:
         """Return what a round told, from what was known before it and what it drew."""
         told = b"".join(table.tobytes() for table in (labels, known, drawn.probabilities))
         if told not in self._parts:
-            features = pair_features(self.guesses_from)
+            features = self.guesses_from.features
             self._parts[told] = _of_round(
                 self._measures, features, labels, known, drawn, with_model=self.with_model
             )
@@ -292,9 +292,10 @@ def _of_round(
     revealed, is_drawn = pool.grid(known) > 0, pool.grid(drawn.drawn) > 0
     probabilities = pool.grid(np.nan_to_num(drawn.probabilities))
     steps = np.unique(probabilities[probabilities > 0])[::-1]
+    levels = QueryLevels(guess, y)
 
     def table() -> Floats:
-        unknown = with_query_levels(guess, y, revealed, spread) if with_model else 0.0
+        unknown = levels.guesses(revealed, spread) if with_model else 0.0
         return np.where(revealed, y, unknown)
 
     tables, factors = [table()], []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
 
 from lookalike.core.arrays import Bools, Floats
-from lookalike.core.errors import Refused
+from lookalike.planning.logistic import fit_logistic
 from lookalike.planning.pool import RankedPool
 
 LABEL_MODEL = "logistic 1"  # its name and version, kept with rounds: raise it with any change
@@ -37,35 +37,15 @@ class LabelModel:
         return p
 
 
-def pair_features(pool: RankedPool) -> Floats:
-    """Return what the models say of each pair, shape (n_pairs, 2 n_models + 2).
-
-    For each model 1 / log2(1 + rank), 0 where it does not list the pair, and its score,
-    standardised over the pool, the least where it has none; the share of models that propose the
-    pair; and the mean of the scores.
-    """
-    gains = np.where(pool.ranks > 0, 1.0 / np.log2(1.0 + np.maximum(pool.ranks, 1)), 0.0)
-    scores = np.stack([_standardised(row) for row in pool.scores])
-    return np.vstack([gains, scores, pool.proposed.mean(axis=0), scores.mean(axis=0)]).T
-
-
-def _standardised(scores: Floats) -> Floats:
-    listed = scores[np.isfinite(scores)]
-    if not listed.size:
-        return np.zeros(scores.shape)
-    filled = np.where(np.isfinite(scores), scores, listed.min())
-    return np.asarray((filled - filled.mean()) / max(float(filled.std()), 1e-12))
-
-
 def fit_label_model(pool: RankedPool, features: Floats, labels: Floats, used: Bools) -> LabelModel:
     """Return a model of the labels, by logistic regression; a smoothed rate where they are few.
 
-    Source: scikit-learn's LogisticRegression, calibrated by its own likelihood. `spread` is by
-    moments: residuals of two pairs of a query have the covariance spread * v1 * v2.
+    Calibrated by its own likelihood (see `fit_logistic`). `spread` is by moments: residuals of
+    two pairs of a query have the covariance spread * v1 * v2.
 
     Args:
         pool: whose pairs they are.
-        features: from `pair_features`.
+        features: shape (n_pairs, n_features), as `RankedPool.features` has them.
         labels: shape (n_pairs,), 0 or 1 where `used`.
         used: shape (n_pairs,), the pairs to learn from.
     """
@@ -73,34 +53,38 @@ def fit_label_model(pool: RankedPool, features: Floats, labels: Floats, used: Bo
     smoothed = (y.sum() + 0.5) / (y.size + 1.0)
     model = LabelModel(np.zeros(features.shape[1]), float(logit(smoothed)), 0.5)
     if y.size >= LEAST_LABELS and 3 <= y.sum() <= y.size - 3:
-        try:
-            from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - only to fit
-        except ModuleNotFoundError as problem:
-            install = "pip install 'lookalike[planning]'"
-            raise Refused("", f"guesses of labels need scikit-learn: {install}") from problem
-        fitted = LogisticRegression(solver="newton-cholesky").fit(features[used], y)
-        model = LabelModel(fitted.coef_[0], float(fitted.intercept_[0]), 0.0)
-        p = model.probabilities(features[used])
-        model = LabelModel(model.weights, model.intercept, _spread(pool, p, y, used))
+        seen = features[used]
+        model = LabelModel(*fit_logistic(seen, y), 0.0)
+        spread = _spread(pool, model.probabilities(seen), y, used)
+        model = replace(model, spread=spread)
     return model
 
 
-def with_query_levels(p: Floats, labels: Floats, known: Bools, spread: float | Floats) -> Floats:
-    """Return guesses moved by what is known of other pairs of the same query.
-
-    One step of Newton towards the query's own level, whose variance is `spread`.
+class QueryLevels:
+    """Guesses that move by what is known of other pairs of the same query.
 
     Args:
         p: shape (..., n_queries, width), guesses within (0, 1).
         labels: the same shape, 0 or 1 where known.
-        known: the same shape.
-        spread: of the model, or of each query's.
     """
-    residual = np.where(known, labels - p, 0.0).sum(axis=-1)
-    information = np.where(known, p * (1.0 - p), 0.0).sum(axis=-1)
-    level = residual * spread / (information * spread + 1.0)
-    moved: Floats = np.clip(expit(logit(p) + level[..., None]), _EDGE, 1.0 - _EDGE)
-    return moved
+
+    def __init__(self, p: Floats, labels: Floats) -> None:
+        self.logit = logit(p)
+        self.residual = labels - p
+        self.information = p * (1.0 - p)
+
+    def guesses(self, known: Bools, spread: float | Floats) -> Floats:
+        """Return the guesses after one step of Newton towards each query's own level.
+
+        Args:
+            known: the shape of the guesses.
+            spread: variance of the levels, of the model or of each query's.
+        """
+        residual = np.where(known, self.residual, 0.0).sum(axis=-1)
+        information = np.where(known, self.information, 0.0).sum(axis=-1)
+        level = residual * spread / (information * spread + 1.0)
+        moved: Floats = np.clip(expit(self.logit + level[..., None]), _EDGE, 1.0 - _EDGE)
+        return moved
 
 
 def _spread(pool: RankedPool, p: Floats, y: Floats, used: Bools) -> float:

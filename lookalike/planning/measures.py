@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.arrays import Bools, Floats
 from lookalike.io.errors import InputError
 from lookalike.planning.pool import RankedPool
 from lookalike.stats.defined_values import ratio
@@ -100,19 +100,9 @@ class Measures:
 
     def _top(self, p: Floats, k: int) -> Floats:
         """Return the labels in every top k, 0 for what is not in the pool: (t, m, q, k)."""
-        places = self._places[:, :, :k]
+        places = self.pool.places[:, :, :k]
         q = np.arange(self.pool.n_queries)[None, :, None]
         return np.where(places >= 0, p[:, q, np.maximum(places, 0)], 0.0)
-
-    @cached_property
-    def _places(self) -> Ints:
-        """Where in the grid each rank stands, -1 for nowhere: (n_models, n_queries, depth)."""
-        pool = self.pool
-        places = np.full((len(pool.models), pool.n_queries, pool.depth), -1, dtype=np.int64)
-        for m, ranks in enumerate(pool.ranks):
-            at = (ranks > 0) & (ranks <= pool.depth)
-            places[m, pool.queries[at], ranks[at] - 1] = pool.columns[at]
-        return places
 
     @cached_property
     def _scores(self) -> Floats:

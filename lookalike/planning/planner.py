@@ -11,7 +11,7 @@ Allan, Sitaraman (SIGIR 2006) for the confidence in an order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -19,7 +19,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from lookalike.core.arrays import Bools, Floats
+from lookalike.core.blas import blas_alone
+from lookalike.core.each import stream_each
 from lookalike.core.errors import Refused
+from lookalike.core.progress import Progress, Silent
 from lookalike.planning.designs import RANGE, Costs, Design, Forecast
 from lookalike.planning.estimates import Estimate, estimate
 from lookalike.planning.intervals import width_range
@@ -58,7 +61,13 @@ def assumed_pilot(world: World, designs: Sequence[Design], seed: int = 0) -> Pil
 
 
 def forecast(
-    pilot: Pilot, designs: Iterable[Design], measures: Sequence[str], costs: Costs, seed: int = 0
+    pilot: Pilot,
+    designs: Sequence[Design],
+    measures: Sequence[str],
+    costs: Costs,
+    seed: int = 0,
+    *,
+    progress: Progress | None = None,
 ) -> list[Forecast]:
     """Return what each design would bring by each measure.
 
@@ -68,6 +77,7 @@ def forecast(
         measures: by name; one that needs a deeper pool than a design's is left out there.
         costs: of judging.
         seed: of votes and rounds.
+        progress: told how many designs are tried out.
 
     Raises:
         Refused: a design deeper than the pilot.
@@ -75,32 +85,13 @@ def forecast(
     """
     for name in measures:
         needed_depth(name)
-    found, tried = [], dict[tuple[int, int, float], _Tried]()
-    for design in designs:
-        key = (design.depth, design.n_judges, design.share)
-        if key not in tried:
-            tried[key] = _tried(pilot, design, measures, seed)
-        pool = tried[key].pool
-        per_query = pool.n_pairs / pool.n_queries
-        n_pairs = round(per_query * design.n_queries * design.share)
-        hours = n_pairs * design.n_judges * costs.seconds / SECONDS_PER_HOUR
-        for best, full, some in tried[key].measures:
-            there = replace(some, values=full.values).intervals(n_queries=design.n_queries)
-            widths = [(ends.high - ends.low) / 2 for ends in there]
-            found.append(
-                Forecast(
-                    design=design,
-                    measure=full.name,
-                    n_pairs=n_pairs,
-                    hours=hours,
-                    money=hours * costs.hourly,
-                    widths=tuple(widths),
-                    biases=tuple(np.abs(full.values - best.values).tolist()),
-                    neighbours=_neighbours(pool.models, best, full, some, design.n_queries),
-                    ranges=_ranges(widths, some, pool.n_queries, design.n_queries),
-                )
-            )
-    return found
+    tried = _all_tried(pilot, designs, measures, seed, progress or Silent())
+    return [one for design in designs for one in _forecasts(tried[_effort(design)], design, costs)]
+
+
+def _effort(design: Design) -> tuple[int, int, float]:
+    """Return what tells designs apart whose trial takes time of its own."""
+    return design.depth, design.n_judges, design.share
 
 
 @dataclass(frozen=True)
@@ -117,20 +108,73 @@ class _Tried:
     measures: tuple[tuple[Estimate, Estimate, Estimate], ...]
 
 
-def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> _Tried:
-    if design.depth > pilot.pool.depth:
-        raise Refused("depth", f"the pilot is {pilot.pool.depth} deep: nothing is known below that")
-    rng = np.random.default_rng([seed, design.depth, design.n_judges])
-    pool, votes = at_depth(pilot, design.depth)
-    names = [name for name in measures if needed_depth(name) <= pool.depth]
-    best = estimate(pool, majority_labels(votes), [], names).measures
-    n_tries = N_TRIES if design.share < 1.0 else 1
-    tries = [judge_by_design(pool, votes, design, names, rng) for _ in range(n_tries)]
-    wholes, parts = (
-        [_together(several) for several in zip(*side, strict=True)]
-        for side in zip(*tries, strict=True)
-    )
-    return _Tried(pool, tuple(zip(best, wholes, parts, strict=True)))
+def _forecasts(tried: _Tried, design: Design, costs: Costs) -> Iterator[Forecast]:
+    """Yield what a design would bring by each measure."""
+    pool = tried.pool
+    n_pairs = round(pool.n_pairs / pool.n_queries * design.n_queries * design.share)
+    hours = n_pairs * design.n_judges * costs.seconds / SECONDS_PER_HOUR
+    for best, full, some in tried.measures:
+        there = replace(some, values=full.values).intervals(n_queries=design.n_queries)
+        widths = [(ends.high - ends.low) / 2 for ends in there]
+        yield Forecast(
+            design=design,
+            measure=full.name,
+            n_pairs=n_pairs,
+            hours=hours,
+            money=hours * costs.hourly,
+            widths=tuple(widths),
+            biases=tuple(np.abs(full.values - best.values).tolist()),
+            neighbours=_neighbours(pool.models, best, full, some, design.n_queries),
+            ranges=_ranges(widths, some, pool.n_queries, design.n_queries),
+        )
+
+
+def _all_tried(
+    pilot: Pilot, designs: Sequence[Design], measures: Sequence[str], seed: int, progress: Progress
+) -> dict[tuple[int, int, float], _Tried]:
+    """Try designs out on all cores, those of one depth on the same pool."""
+    by_effort = {_effort(design): design for design in designs}
+    parts = {
+        depth: _AtDepth.of(pilot, depth, measures)
+        for depth in sorted({design.depth for design in designs})
+    }
+    done: dict[tuple[int, int, float], _Tried] = {}
+    with blas_alone():
+        found = stream_each(lambda one: parts[one.depth].tried(one, seed), by_effort.values())
+        for effort, tried in zip(by_effort, found, strict=True):
+            done[effort] = tried
+            progress.update(len(done), len(by_effort), "Trying designs out")
+    return done
+
+
+@dataclass(frozen=True)
+class _AtDepth:
+    """A pilot's pairs down to a depth, their votes, and the measures that all votes give."""
+
+    pool: RankedPool
+    votes: Floats
+    best: tuple[Estimate, ...]
+
+    @classmethod
+    def of(cls, pilot: Pilot, depth: int, measures: Sequence[str]) -> _AtDepth:
+        if depth > pilot.pool.depth:
+            known = f"the pilot is {pilot.pool.depth} deep: nothing is known below that"
+            raise Refused("depth", known)
+        pool, votes = at_depth(pilot, depth)
+        names = [name for name in measures if needed_depth(name) <= pool.depth]
+        return cls(pool, votes, estimate(pool, majority_labels(votes), [], names).measures)
+
+    def tried(self, design: Design, seed: int) -> _Tried:
+        """Judge by a design, several times where chance has a part in which pairs."""
+        rng = np.random.default_rng([seed, design.depth, design.n_judges])
+        names = [one.name for one in self.best]
+        n_tries = N_TRIES if design.share < 1.0 else 1
+        tries = [judge_by_design(self.pool, self.votes, design, names, rng) for _ in range(n_tries)]
+        wholes, parts = (
+            [_together(several) for several in zip(*side, strict=True)]
+            for side in zip(*tries, strict=True)
+        )
+        return _Tried(self.pool, tuple(zip(self.best, wholes, parts, strict=True)))
 
 
 def at_depth(pilot: Pilot, depth: int) -> tuple[RankedPool, Floats]:

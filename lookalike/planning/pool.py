@@ -51,11 +51,33 @@ class RankedPool:
         exists[self.queries, self.columns] = True
         return exists
 
-    @property
+    @cached_property
     def proposed(self) -> Bools:
         """Which model proposed which pair, shape (n_models, n_pairs)."""
         proposed: Bools = (self.ranks > 0) & (self.ranks <= self.depth)
         return proposed
+
+    @cached_property
+    def places(self) -> Ints:
+        """Where in the grid each rank stands, -1 for nowhere: (n_models, n_queries, depth)."""
+        places = np.full((len(self.models), self.n_queries, self.depth), -1, dtype=np.int64)
+        for m, ranks in enumerate(self.ranks):
+            at = self.proposed[m]
+            places[m, self.queries[at], ranks[at] - 1] = self.columns[at]
+        return places
+
+    @cached_property
+    def features(self) -> Floats:
+        """What the models say of each pair, shape (n_pairs, 2 n_models + 2).
+
+        For each model 1 / log2(1 + rank), 0 where it does not list the pair, and its score,
+        standardised over the pool, the least where it has none; the share of models that propose
+        the pair; and the mean of the scores.
+        """
+        ranks = self.ranks
+        gains = np.where(ranks > 0, 1.0 / np.log2(1.0 + np.maximum(ranks, 1)), 0.0)
+        scores = np.stack([_standardised(row) for row in self.scores])
+        return np.vstack([gains, scores, self.proposed.mean(axis=0), scores.mean(axis=0)]).T
 
     def grid(self, values: ArrayLike, fill: float = 0.0) -> Floats:
         """Lay values of pairs out by query: (..., n_pairs) to (..., n_queries, width)."""
@@ -67,3 +89,11 @@ class RankedPool:
     def flat(self, cells: NDArray[np.float64]) -> Floats:
         """Return the values of pairs from a grid: the reverse of `grid`."""
         return cells[..., self.queries, self.columns]
+
+
+def _standardised(scores: Floats) -> Floats:
+    listed = scores[np.isfinite(scores)]
+    if not listed.size:
+        return np.zeros(scores.shape)
+    filled = np.where(np.isfinite(scores), scores, listed.min())
+    return np.asarray((filled - filled.mean()) / max(float(filled.std()), 1e-12))

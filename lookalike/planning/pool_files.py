@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from lookalike.bias.evidence.files import Proposals
+from lookalike.bias.evidence.files import Proposals, make_proposals
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError, InputError
@@ -161,6 +161,56 @@ def _depth(proposals: Proposals, names: Sequence[str], ranks: Sequence[tuple[Int
                 "of the pool"
             )
     raise AssertionError("a run is whole down to the shallowest source")
+
+
+def with_newcomers(
+    proposals: Proposals,
+    newcomers: Sequence[Run],
+    queries: Collection[str],
+    products: Mapping[str, str] | None = None,
+) -> Proposals:
+    """Return the proposals of a pool and, as deep, of newcomers, for some of its queries.
+
+    Args:
+        proposals: of the pool.
+        newcomers: runs of models that have not built it.
+        queries: that are kept.
+        products: product of each image, where the pool left out those of the query's own.
+
+    Raises:
+        InputError: none of these queries is of the pool.
+    """
+    codes = zip(
+        proposals.queries.tolist(), proposals.candidates.tolist(), proposals.models.tolist(),
+        proposals.ranks.tolist(), strict=True,
+    )  # fmt: skip
+    rows = [
+        (proposals.query_ids[q], proposals.candidate_ids[c], proposals.generators[m], rank)
+        for q, c, m, rank in codes
+        if proposals.query_ids[q] in queries
+    ]
+    deepest = np.zeros(len(proposals.generators), dtype=np.int64)
+    np.maximum.at(deepest, proposals.models, proposals.ranks)
+    for one in newcomers:
+        rows += _proposed(one, queries, int(deepest.min()), products or {})
+    if not rows:
+        raise InputError("no query of the pool is in every newcomer's run")
+    return make_proposals(rows)
+
+
+def _proposed(
+    run: Run, queries: Collection[str], depth: int, products: Mapping[str, str]
+) -> Iterator[tuple[str, str, str, int]]:
+    for query, scores in run.by_query().items():
+        if query in queries:
+            own = products.get(query, "")
+            ranked = sorted(
+                (-score, name)
+                for name, score in scores.items()
+                if name != query and (not own or products.get(name, "") != own)
+            )
+            for rank, (_, candidate) in enumerate(ranked[:depth], 1):
+                yield query, candidate, run.name, rank
 
 
 def write_round(

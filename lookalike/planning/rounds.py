@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from lookalike.core.arrays import Bools, Floats
+from lookalike.core.blas import blas_alone
 from lookalike.core.errors import Refused
-from lookalike.planning.label_model import fit_label_model, pair_features, with_query_levels
+from lookalike.planning.label_model import QueryLevels, fit_label_model
 from lookalike.planning.pool import RankedPool
 
 FLOOR = 0.05
@@ -114,14 +114,12 @@ def known_before(labels: Floats, rounds: Sequence[Round]) -> list[Bools]:
 
 def guesses(pool: RankedPool, labels: Floats) -> Floats:
     """Return how likely each pair is similar given these labels (NaN: open), shape (n_pairs,)."""
-    features, known = pair_features(pool), ~np.isnan(labels)
-    with threadpool_limits(1):  # small sums: threads would wait for one another
-        model = fit_label_model(pool, features, labels, known)
-    p = pool.grid(model.probabilities(features), fill=0.5)
-    known_cells = pool.grid(known) > 0
-    return pool.flat(
-        with_query_levels(p, pool.grid(np.nan_to_num(labels)), known_cells, model.spread)
-    )
+    known = ~np.isnan(labels)
+    with blas_alone():
+        model = fit_label_model(pool, pool.features, labels, known)
+        p = pool.grid(model.probabilities(pool.features), fill=0.5)
+    levels = QueryLevels(p, pool.grid(np.nan_to_num(labels)))
+    return pool.flat(levels.guesses(pool.grid(known) > 0, model.spread))
 
 
 def _worth(pool: RankedPool, labels: Floats) -> Floats:
@@ -144,20 +142,21 @@ def _mean(values: Floats, which: Bools) -> float:
 
 
 def _spread_over(worth: Floats, n_wanted: float, floor: float) -> Floats:
-    """Return probabilities in proportion to worth, on a few steps, whose sum is `n_wanted`."""
+    """Return probabilities in proportion to worth, on a few steps, whose sum is `n_wanted`.
+
+    Each is on the step nearest to it, by ratio: so that a query falls into few parts.
+    """
     if worth.min() == worth.max():
         return np.full(worth.size, n_wanted / worth.size)
     steps = np.append(floor, STEPS[floor < STEPS])
+    edges = np.sqrt(steps[:-1] * steps[1:])
+    in_order = np.sort(worth)
     low, high = 0.0, 1.0 / max(float(worth.min()), 1e-9)
     for _ in range(60):
         c = (low + high) / 2
-        if _on_steps(c * worth, steps).sum() < n_wanted:
+        n_above = worth.size - np.searchsorted(c * in_order, edges, side="right")
+        if steps[0] * worth.size + np.diff(steps) @ n_above < n_wanted:
             low = c
         else:
             high = c
-    return _on_steps(low * worth, steps)
-
-
-def _on_steps(p: Floats, steps: Floats) -> Floats:
-    """Return the step nearest to each, by ratio: so that a query falls into few parts."""
-    return steps[np.searchsorted(np.sqrt(steps[:-1] * steps[1:]), p)]
+    return steps[np.searchsorted(edges, low * worth)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from lookalike.planning.simulator import World
@@ -44,3 +45,17 @@ def test_a_line_that_the_document_lacks_or_that_is_off_is_told(simulation, tmp_p
     assert "the document says otherwise: | close | 94.9% |" in capsys.readouterr().err
     simulation.DOCUMENT.write_text("\n".join([*rows, "| far | **90.0%** |"]))
     assert not simulation.is_said([*rows[:2], "| far | **90.0%** |"])
+
+
+def test_a_forecast_with_a_bias_is_told_from_one_that_scatters():
+    with simulation_module("forecasts") as module:
+        nothing = np.ones(0)
+        came = np.array([0.9, 1.1, 1.0, 1.2])
+        scattered = module.Foreseen(came[::-1], came, *[nothing] * 5)
+        bias, error = scattered.bias
+        assert bias == pytest.approx(0.0)
+        assert error == pytest.approx((came[::-1] - came).std(ddof=1) / 2 / came.mean())
+        biased, none = module.Foreseen(1.2 * came, came, *[nothing] * 5).bias
+        assert (biased, none) == pytest.approx((0.2, 0.0))
+        assert module.shown_bias(biased, none) == "**+20.0% ± 0.0%**", "more than is allowed"
+        assert module.shown_bias(bias, 0.02) == "+0.0% ± 2.0%"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,12 @@ import pytest
 from django.test import Client
 
 from accounts.models import Role, User
-from evaluation.models import Result
+from annotation.models import CampaignState, Serving
+from annotation.queries.guidelines import guideline_in_force
+from annotation.services import publish_guidelines
+from evaluation.models import Result, RoundPlan
 from evaluation.plan.pilots import pilot_of
+from evaluation.plan.pool_services import draft_planned_campaigns
 from evaluation.plan.services import PLAN_TASK
 from evaluation.tasks import plan
 from jobs.models import Job, JobState
@@ -20,10 +24,14 @@ from lookalike.planning.designs import Costs, Design
 from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import DISTANT, World
 from lookalike.pooling.candidate_rule import CandidateRule
-from pooling.models import Proposal
+from pooling.models import Pool, Proposal
+from pooling.sources.fill import store_proposals
+from pooling.sources.nearest import nearest_candidates
+from pooling.sources.proposers import Answer
 from tests.clients import signed_in
 from tests.kept import kept
-from tests.worlds import build_world, judge_world
+from tests.worlds import SPECS, build_world, judge_world
+from tests.worlds import World as WorldOfPool
 
 pytestmark = pytest.mark.django_db
 judged_pilot = kept(lambda: judge_world(build_world(n_queries=12, has_unit_vectors=True)))
@@ -72,16 +80,99 @@ def test_assumptions_are_tried_out_and_the_page_says_the_cheapest_design(chief):
     judges = "1 judge" if best.design.n_judges == 1 else "3 judges"
     assert f"{best.design.n_queries} queries, k = 3, {judges} of each pair" in page
     assert "200 simulated queries and 3 models" in page
-    assert f"n_queries={best.design.n_queries}&amp;k=3" in page
+    assert f"/plan/{job.uid}/{found_at(job, best.design)}/" in page, "the way to its pool"
     assert len(job.result["lines"]) == len(found) == 4
 
 
-def test_a_design_fills_in_the_form_of_its_pool(chief):
-    judged_pilot()
-    form = chief.get("/pools/new/?n_queries=20&k=3&n_judges=1&hourly=30").content.decode()
-    for name, value in (("n_queries", 20), ("k", 3), ("n_judges", 1), ("hourly", 30)):
-        [field] = re.findall(rf'<input[^>]*name="{name}"[^>]*>', form)
-        assert f'value="{value}"' in field
+def found_at(job: Job, design: Design) -> int:
+    return [line["design"] for line in job.result["lines"]].index(asdict(design))
+
+
+@pytest.fixture
+def pilot(db: None) -> WorldOfPool:
+    world = judged_pilot()
+    Result.objects.create(campaign=world.campaign, code_version="", inputs={}, settings={},
+                          summary={}, bias={}, by_query={}, details_sha256="0" * 64)  # fmt: skip
+    return world
+
+
+def filled(pool: Pool) -> Pool:
+    """Let all models of a pool have proposed."""
+    for source in pool.sources.all():
+        used = source.pool.catalog.embedding_sets.get(spec=source.spec)
+        answer = Answer(nearest_candidates(pool, source.k, used, used), used, used)
+        store_proposals(source=source, answer=answer)
+    return pool
+
+
+def test_a_click_on_a_design_makes_its_pool_and_then_a_draft_of_its_campaign(chief, pilot):
+    publish_guidelines(campaign=pilot.campaign, text="Look at the cut.", by=None)
+    asked = {**SMALL, "judges": "2", "shares": "60", "width": "0.5", "pilot": pilot.campaign.pk}
+    job = made(chief, asked)
+    number = found_at(job, Design(20, 3, 2, 0.6))
+    page = chief.get(f"/plan/{job.uid}/").content.decode()
+    assert f'name="as_pilot" formaction="/plan/{job.uid}/' in page, "of the cheapest design"
+    reply = chief.post(f"/plan/{job.uid}/{number}/", {"as_pilot": ""})
+    pool = Pool.objects.latest("pk")
+    assert reply.headers["Location"] == f"/pools/{pool.slug}/"
+    assert (pool.k, pool.catalog, pool.queries.count()) == (3, pilot.catalog, 20)
+    assert [s.spec for s in pool.sources.all()] == [s.spec for s in pilot.pool.sources.all()]
+    assert all(source.job is not None for source in pool.sources.all()), "they have begun"
+    assert draft_planned_campaigns() == 0, "it is not filled"
+    filled(pool)
+    assert draft_planned_campaigns() == 1
+    assert draft_planned_campaigns() == 0, "it is made once"
+    campaign = pool.campaign_links.get().campaign
+    assert campaign.state == CampaignState.DRAFT
+    assert {member.annotator for member in campaign.panel.all()} == set(pilot.judges)
+    assert (campaign.serving, campaign.k) == (Serving.K_OF_N, 2), "two of the pilot's three"
+    assert guideline_in_force(campaign.pk).text == "Look at the cut."
+    rounds = campaign.round_plan
+    assert (rounds.share, rounds.n_looks, rounds.measure, rounds.width) == (0.3, 2, "AP'", 0.5)
+    assert campaign.n_questions == rounds.rounds.get().n_drawn
+    assert campaign.name in chief.get("/overview/").content.decode(), (
+        "the overview says that it waits"
+    )
+    assert f"/campaigns/{campaign.slug}/" in chief.get(f"/plan/{job.uid}/").content.decode()
+
+
+def test_what_keeps_a_planned_pool_from_being_made_is_named(chief, pilot):
+    job = made(chief, {**SMALL, "judges": "3,4", "pilot": pilot.campaign.pk})
+    too_few = f"/plan/{job.uid}/{found_at(job, Design(20, 3, 4, 1.0))}/"
+    page = chief.post(too_few, {"as_pilot": ""}).content.decode()
+    assert "4 judges of each pair are planned" in page
+    too_many = f"/plan/{job.uid}/{found_at(job, Design(60, 3, 3, 1.0))}/"
+    page = chief.post(too_many, {"as_pilot": ""}).content.decode()
+    assert "60 were asked for, but only 30 images can be queries" in page
+    assert Pool.objects.count() == 1
+    assert chief.get(f"/plan/{job.uid}/99/").status_code == 404
+
+
+def test_a_draft_that_cannot_be_made_says_why_and_is_not_tried_again(chief, pilot):
+    job = made(chief, {**SMALL, "judges": "3", "pilot": pilot.campaign.pk})
+    address = f"/plan/{job.uid}/{found_at(job, Design(20, 3, 3, 1.0))}/"
+    chief.post(address, {"as_pilot": ""})
+    filled(Pool.objects.latest("pk"))
+    User.objects.filter(pk=pilot.judges[0].pk).update(is_active=False)
+    assert draft_planned_campaigns() == 0
+    left = f"no campaign: {pilot.judges[0].username} has been deactivated"
+    assert left in chief.get(f"/plan/{job.uid}/").content.decode()
+    User.objects.filter(pk=pilot.judges[0].pk).update(is_active=True)
+    assert draft_planned_campaigns() == 0, "the pool's own page opens a campaign"
+
+
+def test_a_plan_from_assumptions_asks_for_pictures_models_and_people(chief, pilot):
+    job = made(chief, {**SMALL, "judges": "3"})
+    address = f"/plan/{job.uid}/{found_at(job, Design(20, 3, 3, 1.0))}/"
+    assert "This field is required" in chief.post(address, {"as_pilot": ""}).content.decode()
+    fields = {"name": "Fresh", "catalog": pilot.catalog.pk, "models": "\n".join(SPECS),
+              "panel": [judge.pk for judge in pilot.judges]}  # fmt: skip
+    assert chief.post(address, fields).headers["Location"] == "/pools/fresh/"
+    filled(Pool.objects.get(slug="fresh"))
+    assert draft_planned_campaigns() == 1
+    campaign = Pool.objects.get(slug="fresh").campaign_links.get().campaign
+    assert (campaign.state, campaign.serving) == (CampaignState.DRAFT, Serving.EVERYONE)
+    assert not RoundPlan.objects.exists(), "all pairs are judged"
 
 
 def test_a_judged_campaign_is_a_pilot(chief):

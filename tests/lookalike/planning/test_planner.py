@@ -138,6 +138,19 @@ def test_an_order_that_is_known_or_turned_by_wrong_labels():
     assert [order_probability(d, 0.0, 0.0) for d in (0.1, 0.0)] == [1.0, 0.5]
 
 
+def test_a_pilot_of_one_model_has_widths_and_no_order():
+    world = World(n_queries=20, n_images=20, n_models=1, depth=3, positives=0.3)
+    alone = simulate(world, 2)
+    pilot = Pilot.of(alone.pool, alone.votes.astype(float))
+    for share in (0.5, 1.0):
+        (one,) = forecast(pilot, [Design(50, 3, 1, share)], ["P@3"], Costs())
+        assert 0.0 < one.widest < 0.5
+        assert one.neighbours == ()
+        assert np.isnan(one.order)
+        with pytest.raises(Refused, match="one model alone has no order"):
+            Wish(order=0.9).refuse_order_of_one(pilot.pool.models)
+
+
 def test_a_pilot_must_have_queries_judged_whole_and_labels_that_differ():
     pool = CAMPAIGN.pool
     with pytest.raises(Refused, match="9 queries are judged whole"):

@@ -1,0 +1,1 @@
+"""How a benchmark wears over its versions: asked for by members, computed by a worker."""
