@@ -25,8 +25,8 @@ def fit_logistic(features: Floats, is_positive: Floats | Bools) -> tuple[Floats,
 
     >>> features, is_positive = np.array([[-1.0], [0.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
     >>> weights, intercept = fit_logistic(features, is_positive)
-    >>> weights.round(2).tolist(), round(intercept, 2)
-    ([0.8], 0.0)
+    >>> weights.round(2).tolist(), abs(round(intercept, 2))
+    ([0.67], 0.0)
     """
     x = np.hstack([features, np.ones((len(features), 1))])
     y = np.asarray(is_positive, dtype=np.float64)

@@ -12,7 +12,7 @@ from config import embedded
 from tests.site import Site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # an idle site takes a tenth of a processor
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site whose light workers have a process replaced after an import, for its memory."""
     site = Site(tmp_path_factory.mktemp("site") / "var")

@@ -44,14 +44,14 @@ catalog_of_photos({n}, slug="calm")
 """
 
 
-@pytest.fixture(scope="session", autouse=True)  # as its site: a process may come back here
+@pytest.fixture(scope="package", autouse=True)  # as its site: a process may come back here
 def calm(site: Site) -> None:
     site.run(PHOTOS.format(n=N_IMAGES))
     fill(site, "calm")
     wait_until(lambda: has_ended(site, "calm"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
     """A second worker, as `script/worker` starts one, on a queue of its own; killed in the end."""
     process = subprocess.Popen(

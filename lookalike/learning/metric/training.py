@@ -104,8 +104,10 @@ class Guidance:
         """Return `matching` by these settings, without the weight.
 
         Args:
-            vectors, labels, words: as there.
-            known: what else it takes.
+            vectors: of images.
+            labels: of their classes.
+            words: how alike these are.
+            **known: what else `matching` takes.
         """
         settings = {
             "shift": self.shift, "temperature": self.temperature, "direction": self.direction,
