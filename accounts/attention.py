@@ -25,6 +25,7 @@ class Attention:
         url: where the matter is looked at.
         urgency: its place in the list.
         buttons: (label, address that takes a POST), done at once from the line.
+        instead_of: (kind, url) of the line of an earlier app that says less of the same.
     """
 
     kind: str
@@ -33,3 +34,4 @@ class Attention:
     url: str
     urgency: Urgency = Urgency.SOON
     buttons: tuple[tuple[str, str], ...] = ()
+    instead_of: tuple[str, str] | None = None

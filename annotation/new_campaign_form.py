@@ -35,6 +35,7 @@ class NewCampaignForm(forms.Form):
             "is_simulated", "username"
         ),
         widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one judge."},
         help_text="Nobody knows what others answer. An odd number of votes has no ties.",
     )
     guidelines = forms.CharField(

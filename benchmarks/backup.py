@@ -62,7 +62,7 @@ def main() -> None:
         for thread in judges:
             thread.join()
         site.connections.close_all()
-        print(f"{backup.summary(manifest)}")
+        print(backup.summary(manifest))
         print(f"backup: {took:.1f} s, {made.stat().st_size / 1e6:.1f} MB; judges had "
               f"{n_meanwhile} answers acknowledged meanwhile")  # fmt: skip
         embedded.stop_services(settings.SERVICES)

@@ -44,6 +44,7 @@ from lookalike.backbones.engines import choose_engine
 from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
 from lookalike.backbones.protocol import unit_rows
 from lookalike.backbones.weights import read_weights, renamed_in_order
+from lookalike.core.threads import Pool
 from lookalike.search.exact import top_k
 from lookalike.search.filters import Filters
 
@@ -60,16 +61,21 @@ def make_photos(folder: Path, n_images: int) -> None:
     sources = [
         Image.open(Path(skimage.__file__).parent / "data" / name).convert("RGB") for name in PHOTOS
     ]
-    for number in range(n_images):
-        source = sources[number % len(sources)].rotate(float(rng.uniform(-12, 12)))
+    drawn = [(number, rng.uniform(-12, 12), rng.uniform(0.35, 0.75), rng.uniform(0, 1, 2),
+              rng.uniform(0.7, 1.3, 3)) for number in range(n_images)]  # fmt: skip
+
+    def make(number: int, turn: float, share: float, place: Any, tint: Any) -> None:
+        source = sources[number % len(sources)].rotate(turn)
         width, height = source.size
-        share = rng.uniform(0.35, 0.75)
-        left, top = rng.uniform(0, 1 - share, 2) * (width, height)
+        left, top = (1 - share) * place * (width, height)
         box = (int(left), int(top), int(left + share * width), int(top + share * height))
         photo = source.crop(box).resize((768, 512), Image.Resampling.BICUBIC)
-        tint = rng.uniform(0.7, 1.3, 3)
         pixels = np.clip(np.asarray(photo) * tint, 0, 255).astype(np.uint8)
         Image.fromarray(pixels).save(folder / f"{number:04}.jpg", quality=90)
+
+    with Pool() as pool:
+        for one in [pool.begin(lambda given: make(*given), given) for given in drawn]:
+            one.result()
 
 
 def build(name: str) -> tuple[nn.Module, Compose]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -71,8 +72,9 @@ def steps(seconds: Seconds, n: int, name: str, sets: list[EmbeddingSet], panel: 
         seconds.setdefault(step, []).append(busy_seconds() - began)
 
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(n):
-            (Path(folder) / f"{seed:05d}.jpg").write_bytes(jpeg(seed=seed))
+        first = random.Random(name).randrange(2**40)  # else what is stored already costs nothing
+        for at in range(n):
+            (Path(folder) / f"{at:05d}.jpg").write_bytes(jpeg(seed=first + at))
         with timed("import"):
             call_command("import_catalog", f"import-{name}", folder, json=True, stdout=_Nowhere())
     request = PoolRequest(

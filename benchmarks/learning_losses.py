@@ -7,7 +7,8 @@ the loss and its slope, on one thread; with Margin the mining of triplets belong
 theirs take turns, and the median is printed, in milliseconds of a processor. Guided
 steps, with Adam, are those of a layer on frozen features of 1,024 numbers, of
 `lookalike learn embedding` on such features (1,024 to 512 to 128), by Multisimilarity and by
-Margin, and with `--images` those of a network, EfficientNet-lite0 on 96 pixels. What guidance adds
+Margin, and with `--images` of `lookalike learn network`, EfficientNet-lite0 on pictures of 96
+pixels, the reading of which belongs to a step. What guidance adds
 is the median of pairs: of each round the guided steps beside the plain ones.
 """
 
@@ -18,20 +19,26 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the package
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import numpy as np
+import timm
 import torch
+from PIL import Image
 from pytorch_metric_learning.losses import MarginLoss, MultiSimilarityLoss
 from pytorch_metric_learning.miners import DistanceWeightedMiner, MultiSimilarityMiner
 from torch.nn.functional import normalize
 
+from lookalike.backbones.timm_models import timm_pixels
+from lookalike.images.sources import open_source
 from lookalike.learning.engine.adam import Adam
 from lookalike.learning.losses.margin import distance_weighted, margin_loss
 from lookalike.learning.losses.matching import language_rows, matching
@@ -40,6 +47,9 @@ from lookalike.learning.losses.pairs import sides_of
 from lookalike.learning.metric.classes import Classes
 from lookalike.learning.metric.language import Language
 from lookalike.learning.metric.training import MetricLearner, MetricSettings, Objective
+from lookalike.learning.networks.pictures import LearntPictures
+from lookalike.learning.networks.settings import NetworkSettings
+from lookalike.learning.networks.training import NetworkLearner
 
 EMBEDDINGS: dict[str, Objective] = {
     "embedding by Multisimilarity": "multisimilarity",
@@ -139,15 +149,27 @@ def embedding_steps() -> dict[str, Callable[[], object]]:
     }
 
 
-def image_steps(labels: torch.Tensor) -> dict[str, Callable[[], object]]:
-    """Return a step of a network, plain and guided."""
-    import timm  # noqa: PLC0415 - takes seconds
+def network_steps(folder: Path) -> dict[str, Callable[[], object]]:
+    """Return a step of `lookalike learn network`, plain and guided, on pictures of a folder."""
+    names = [f"{number}.png" for number in range(BATCH)]
+    rng = np.random.default_rng(0)
+    for name in names:
+        Image.fromarray(rng.integers(0, 256, (PIXELS, PIXELS, 3), np.uint8)).save(folder / name)
+    model = timm.create_model("tf_efficientnet_lite0", num_classes=0)
+    settings = NetworkSettings("timm:tf_efficientnet_lite0", batch=BATCH, image_size=PIXELS)
+    pixels = timm_pixels(model, settings.model, PIXELS)[0]
+    pictures = LearntPictures(open_source(folder), names, pixels, PIXELS, crop=0.4, seed=0)
+    classes = Classes.of([f"class {row // 2:02d}" for row in range(BATCH)])
+    words = Language(language_rows(torch.randn(BATCH // 2, 5, 384)).numpy())
 
-    net = timm.create_model("tf_efficientnet_lite0", num_classes=DIM).eval()
-    images = torch.randn(BATCH, 3, PIXELS, PIXELS)
-    adam = Adam(list(net.parameters()), 1e-5, weight_decay=3e-4)
-    steps = steps_of(lambda: normalize(net(images), dim=1), labels)
-    return trained("images", adam, steps)
+    def step_of_learner(language: Language | None) -> Callable[[], object]:
+        learner, numbers = NetworkLearner(
+            deepcopy(model), pictures, np.arange(BATCH), classes, settings, language=language,
+            trial=None, device=torch.device("cpu"),
+        ), count(1)  # fmt: skip
+        return lambda: learner.step(next(numbers))
+
+    return {"network, plain": step_of_learner(None), "network, guided": step_of_learner(words)}
 
 
 def steps_of(
@@ -180,8 +202,9 @@ def main() -> None:
         pair = {of: steps[of] for of in (f"{name}, plain", f"{name}, guided")}
         spent |= spent_by(pair, 10 * arguments.rounds, 2)
     if arguments.images:
-        names.append("images")
-        spent |= spent_by(image_steps(labels), arguments.images, 1)
+        names.append("network")
+        with TemporaryDirectory() as folder:
+            spent |= spent_by(network_steps(Path(folder)), arguments.images, 1)
     found = {name: statistics.median(took) for name, took in spent.items()}
     for name, milliseconds in found.items():
         print(f"{name:34s} {milliseconds:9.2f} ms")

@@ -42,7 +42,7 @@ def measure() -> None:
     from annotation.queries.labels import labels  # noqa: PLC0415
     from benchmarks.campaign_of_vsd_size import SLUG, build  # noqa: PLC0415
     from evaluation.models import RoundPair  # noqa: PLC0415
-    from evaluation.rounds.looking import look_at_rounds  # noqa: PLC0415
+    from evaluation.rounds.look import look_at_rounds  # noqa: PLC0415
     from evaluation.rounds.progress import find_plan, rounds_progress  # noqa: PLC0415
 
     build(N_IMAGES, DIM, N_PAIRS)

@@ -52,7 +52,8 @@ class ImportForm(forms.Form):
         label="Metadata",
         required=False,
         help_text="CSV with the columns path and product_id, every further column an attribute; "
-        "or the JSON of the VSD benchmark. UTF-8.",
+        "or the JSON of the VSD benchmark. UTF-8. None given: the file metadata.csv beside the "
+        "pictures, if there is one.",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.json,text/csv"}),
     )
 
@@ -103,7 +104,6 @@ class ImportForm(forms.Form):
         """Check that there is exactly one source, and at most one that describes it."""
         cleaned = super().clean() or {}
         manifest = cleaned.get("manifest")
-        described = cleaned.get("metadata") or cleaned.get("layout") or manifest
         if manifest and (cleaned.get("metadata") or cleaned.get("layout")):
             self.add_error("manifest", "A manifest says it all; leave out the metadata and set.")
         if cleaned.get("metadata") and cleaned.get("layout"):
@@ -112,8 +112,6 @@ class ImportForm(forms.Form):
             self.add_error("layout", "A Hugging Face data set is taken from a server folder.")
         if cleaned.get("where") and "=" not in cleaned["where"]:
             self.add_error("where", "Write attribute=value, such as split=test.")
-        elif cleaned.get("where") and not described and "metadata" not in self.errors:
-            self.add_error("where", "Only metadata or a published data set know attributes.")
         folder = cleaned.get("folder")
         if self.errors.keys() & {"upload", "folder", "manifest"}:
             return cleaned

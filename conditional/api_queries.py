@@ -14,7 +14,7 @@ from conditional.models import (
     TripletQuestion,
     TripletSet,
 )
-from conditional.triplets.shown import image_uids
+from conditional.triplets.pictures import image_uids
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ and the snapshot is dumped.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import subprocess
@@ -18,10 +17,9 @@ import tempfile
 import time
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +29,14 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from config import embedded, settings
+from config.backup_file import (
+    DUMP,
+    MANIFEST,
+    BackupError,
+    Manifest,
+    copy_hashed,
+    verify,
+)
 from config.running.postgres_programs import MissingProgramError, embedded_folder, folder_with
 from lookalike import __version__
 
@@ -47,40 +53,13 @@ NAMING_FILES = (
     *("catalog_image", "catalog_embeddingshard", "evaluation_run", "evaluation_result"),
     *("catalog_projection", "learning_textspace", "pooling_poolsource", "releases_release"),
 )
-DUMP, MANIFEST = "database.dump", "manifest.json"
-FORMAT = 1
-CHUNK = 2**20
 LOCK_SECONDS = 120
-BROKEN = (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, RuntimeError)
+_TABLES = (
+    "select relname from pg_class where relnamespace = 'public'::regnamespace "
+    "and relkind in ('r', 'p') order by 1"
+)
 
 
-class BackupError(Exception):
-    """A backup was not made, or is not sound; the message says why and what to do."""
-
-
-@dataclass
-class Manifest:
-    """What a backup holds.
-
-    Attributes:
-        version: of Lookalike.
-        made_at: when the snapshot was taken.
-        server: major version of the PostgreSQL that was dumped.
-        bucket: of the object storage that holds the pictures, which are not in here; or empty.
-        counts: rows of each table.
-        files: name to SHA-256; the dump, and each file of the data folder as files/NAME.
-    """
-
-    version: str
-    made_at: str
-    server: int
-    bucket: str
-    counts: dict[str, int]
-    files: dict[str, str] = field(default_factory=dict)
-    format: int = FORMAT
-
-
-# ---- making one ----
 def back_up(target: Path, services: embedded.Services) -> Manifest:
     """Write a backup; `target` is a whole one or is left as it was.
 
@@ -202,16 +181,6 @@ def _add(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: IO[bytes]) -> 
         return copy_hashed(source, target)
 
 
-def copy_hashed(source: IO[bytes], target: IO[bytes] | None = None) -> str:
-    """Copy a stream, if only to nowhere; return its SHA-256."""
-    digest = hashlib.sha256()
-    while piece := source.read(CHUNK):
-        digest.update(piece)
-        if target is not None:
-            target.write(piece)
-    return digest.hexdigest()
-
-
 def _dump(
     archive: zipfile.ZipFile, program: Path, services: embedded.Services, snapshot: str
 ) -> str:
@@ -233,13 +202,6 @@ def _dump(
             errors.seek(0)
             raise BackupError(f"{program} failed: {errors.read().decode().strip()}")
     return sha256
-
-
-# ---- the database ----
-_TABLES = (
-    "select relname from pg_class where relnamespace = 'public'::regnamespace "
-    "and relkind in ('r', 'p') order by 1"
-)
 
 
 def server_major(services: embedded.Services) -> int:
@@ -270,41 +232,6 @@ def password_of(services: embedded.Services) -> dict[str, str]:
     """Return the environment for a program that asks for the password there."""
     password = conninfo_to_dict(services.database_url).get("password")
     return {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
-
-
-# ---- checking one ----
-def verify(path: Path) -> Manifest:
-    """Return what a backup holds, after each byte of it was checked.
-
-    Raises:
-        BackupError: it is cut short, damaged, or not a backup.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = read_manifest(archive)
-            names = set(archive.namelist()) - {MANIFEST}
-            for name in sorted(names ^ manifest.files.keys()):
-                raise BackupError(f"{path} is damaged: its list of files is wrong at {name}.")
-            for name, sha256 in manifest.files.items():
-                with archive.open(name) as member:
-                    is_sound = copy_hashed(member) == sha256
-                if not is_sound:
-                    raise BackupError(f"{path} is damaged: {name} is not what was stored.")
-    except BROKEN as problem:
-        raise BackupError(f"{path} is damaged, cut short or no backup: {problem}") from problem
-    return manifest
-
-
-def read_manifest(archive: zipfile.ZipFile) -> Manifest:
-    """Return the manifest.
-
-    Raises:
-        BackupError: a later version made it.
-    """
-    content = json.loads(archive.read(MANIFEST))
-    if content["format"] > FORMAT:
-        raise BackupError(f"This backup was made by Lookalike {content['version']}; use that.")
-    return Manifest(**content)
 
 
 def summary(manifest: Manifest) -> str:

@@ -32,7 +32,7 @@ def back_office_policy(get_response: Handler) -> Handler:
 UNUSED_FEATURES = ", ".join(
     f"{name}=()"
     for name in (
-        *("accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "display-capture"),
+        *("accelerometer", "autoplay", "browsing-topics", "camera", "display-capture"),
         *("encrypted-media", "geolocation", "gyroscope", "hid", "magnetometer", "microphone"),
         *("midi", "payment", "publickey-credentials-create", "publickey-credentials-get"),
         *("screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),

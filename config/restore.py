@@ -24,19 +24,14 @@ import psycopg
 import redis
 
 from config import embedded, settings
-from config.backup import (
+from config.backup import KEPT, address_of, count_rows, password_of, server_major, summary
+from config.backup_file import (
     BROKEN,
     CHUNK,
     DUMP,
-    KEPT,
     BackupError,
     Manifest,
-    address_of,
     copy_hashed,
-    count_rows,
-    password_of,
-    server_major,
-    summary,
     verify,
 )
 from config.running.postgres_programs import MissingProgramError, embedded_folder, folder_with

@@ -101,6 +101,12 @@ CACHES: dict[str, dict[str, Any]] = {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
     },
+    "disk": {  # what takes seconds to make and is never another
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": DATA_DIR / "figures",
+        "TIMEOUT": None,
+        "OPTIONS": {"MAX_ENTRIES": 2_000},
+    },
 }
 
 CELERY_BROKER_URL = REDIS_URL
@@ -111,39 +117,19 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_DEFAULT_QUEUE = "light"
+_EVERY_SECONDS = {
+    "jobs.tasks.reap": 5.0,
+    "pooling.settle": 10.0,
+    "evaluation.draft_planned_campaigns": 15.0,
+    "annotation.tasks.reap": 30.0,
+    "evaluation.look_at_rounds": 60.0,
+    "notices.look": 60.0,
+    "catalog.drop_old_uploads": 3600.0,
+    "audit.forget": 3600.0,
+}
 CELERY_BEAT_SCHEDULE = {
-    "restart-lost-jobs": {"task": "jobs.tasks.reap", "schedule": 5.0, "options": {"expires": 5}},
-    "settle-pools": {"task": "pooling.settle", "schedule": 10.0, "options": {"expires": 10}},
-    "drop-old-uploads": {
-        "task": "catalog.drop_old_uploads",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
-    "return-leases": {
-        "task": "annotation.tasks.reap",
-        "schedule": 30.0,
-        "options": {"expires": 30},
-    },
-    "draft-planned-campaigns": {
-        "task": "evaluation.draft_planned_campaigns",
-        "schedule": 15.0,
-        "options": {"expires": 15},
-    },
-    "look-at-rounds": {
-        "task": "evaluation.look_at_rounds",
-        "schedule": 60.0,
-        "options": {"expires": 60},
-    },
-    "look-for-notices": {
-        "task": "notices.look",
-        "schedule": 60.0,
-        "options": {"expires": 60},
-    },
-    "forget-addresses": {
-        "task": "audit.forget",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
+    task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for task, seconds in _EVERY_SECONDS.items()
 }
 
 # ---- this process as a device worker; script/worker and script/server set these ----
@@ -160,7 +146,9 @@ DEVICE_MEMORY_MIB = env.integer("DEVICE_MEMORY_MIB", 12_288)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1024 * (  # in KiB
     DEVICE_MEMORY_MIB if WORKER_DEVICE else LIGHT_MEMORY_MIB
 )
-SEARCH_MEMORY_MIB = env.integer("SEARCH_MEMORY_MIB", 256)  # of an exact search, on any device
+SEARCH_MEMORY_MIB = env.integer(  # of an exact search; a GPU is sooner done with larger blocks
+    "SEARCH_MEMORY_MIB", 2048 if WORKER_DEVICE.startswith("cuda") else 256
+)
 INDEX_MEMORY_MIB = env.integer("INDEX_MEMORY_MIB", 4096)  # of an approximate index
 JOB_SILENT_MINUTES = env.integer("JOB_SILENT_MINUTES", 30)  # then it is taken for hung
 JOB_LONG_MINUTES = env.integer("JOB_LONG_MINUTES", 360)  # likewise, in phases that are long
@@ -293,6 +281,7 @@ ACCOUNT_RATE_LIMITS = {
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lookalike"
+MFA_TOTP_TOLERANCE = 1  # 30 s: a code that runs out while it is typed (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
 # whether admins may do nothing before they have a second factor
 REQUIRE_ADMIN_MFA = env.flag("REQUIRE_ADMIN_MFA", False)

@@ -141,8 +141,8 @@ class PlannedCampaign(models.Model):
     n_judges = models.PositiveSmallIntegerField(help_text="Of each pair.")
     share = models.FloatField(help_text="Of the pairs, that is judged.")
     measure = models.CharField(max_length=40, help_text="That was planned for.")
-    orders = models.BooleanField(default=False, help_text="Wished: the order of the models.")
-    width = models.FloatField(null=True, help_text="Wished: half an interval.")
+    orders = models.BooleanField(default=False, help_text="Goal: the order of the models.")
+    width = models.FloatField(null=True, help_text="Goal: half an interval.")
     campaign = models.ForeignKey(
         Campaign, null=True, on_delete=models.CASCADE, related_name="+", help_text="Once made."
     )
@@ -172,11 +172,11 @@ class RoundPlan(models.Model):
     alpha = models.FloatField(default=0.05, help_text="Chance of any wrong claim at any look.")
     n_looks = models.PositiveSmallIntegerField(help_text="Looks planned, one after each round.")
     alike = models.FloatField(default=0.0, help_text="A difference that does not matter.")
-    orders = models.BooleanField(default=False, help_text="Wished: the order of the models.")
-    width = models.FloatField(null=True, blank=True, help_text="Wished: half an interval.")
-    recall = models.FloatField(null=True, blank=True, help_text="Wished: share found, at least.")
+    orders = models.BooleanField(default=False, help_text="Goal: the order of the models.")
+    width = models.FloatField(null=True, blank=True, help_text="Goal: half an interval.")
+    recall = models.FloatField(null=True, blank=True, help_text="Goal: share found, at least.")
     opens_itself = models.BooleanField(
-        default=False, help_text="A round is opened when one is done, until the wish is met."
+        default=False, help_text="A round is opened when one is done, until the goals are met."
     )
     stopped_at = models.DateTimeField(null=True, blank=True)
     stopped_by = models.ForeignKey(

@@ -58,19 +58,19 @@ def draw_sample(progress: JobProgress) -> dict[str, Any]:
 @job_task(PLAN_TASK)
 def plan(progress: JobProgress) -> dict[str, Any]:
     """Try the designs out that a job asks about."""
-    return serve("evaluation.plan.making.make_plan", progress)
+    return serve("evaluation.plan.make_plan.make_plan", progress)
 
 
 @job_task(STUDY_TASK)
 def study(progress: JobProgress) -> dict[str, Any]:
     """Make the further study of a campaign."""
-    return serve("evaluation.study.making.make_study", progress)
+    return serve("evaluation.study.make_study.make_study", progress)
 
 
 @job_task(LOOK_TASK)
 def look(progress: JobProgress) -> dict[str, Any]:
     """Look at what is known after a round, and open the next one if that is asked for."""
-    return serve("evaluation.rounds.looking.look", progress)
+    return serve("evaluation.rounds.look.look", progress)
 
 
 @shared_task(name="evaluation.draft_planned_campaigns")
@@ -83,7 +83,7 @@ def draft_planned_campaigns() -> int:
 @shared_task(name="evaluation.look_at_rounds")
 def look_at_rounds() -> int:
     """Queue looks after rounds that are done."""
-    found: int = import_string("evaluation.rounds.looking.look_at_rounds")()
+    found: int = import_string("evaluation.rounds.look.look_at_rounds")()
     return found
 
 

@@ -20,7 +20,7 @@ from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.queues import queue_of
 from jobs.work.progress import JobProgress
-from jobs.work.running import Work, run_job
+from jobs.work.running import Work, run_job, this_process
 
 __all__ = [
     "JobConflictError",
@@ -101,7 +101,11 @@ def run_here(
         JobError: the work failed; what the job row says.
     """
     with _one_open_job(title):
-        job = Job.objects.create(task=task, subject=subject, title=title[:200], arguments=arguments)
+        # with its process from the first: killed before it begins, it can be told to be lost
+        job = Job.objects.create(
+            task=task, subject=subject, title=title[:200], arguments=arguments,
+            worker=this_process(),
+        )  # fmt: skip
         record(None, Action.JOB_STARTED, job, task=task)
     run_job(job.uid, work, on_change=on_change, tries_again=False)
     require_success(job)

@@ -9,8 +9,8 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from jobs.status import note_light_worker
+from jobs.work.heartbeat import say_goodbye, start_heartbeat
 from jobs.work.lost_jobs import reap_lost_jobs
-from jobs.work.workers import say_goodbye, start_heartbeat
 
 _heartbeats: list[Any] = []
 

@@ -94,7 +94,7 @@ def question_key(space: TextSpace, question: dict[str, Any]) -> str:
 def answer(space_id: int, question: dict[str, Any]) -> None:
     """Answer a question in a worker, which has torch; what is refused is an answer, too."""
     from learning.notions.fit import fit_notion  # noqa: PLC0415 - loads torch
-    from learning.reading import full_memory_named, read_texts  # noqa: PLC0415
+    from learning.text_vectors import full_memory_named, read_texts  # noqa: PLC0415
     from lookalike.core.dataclass_json import from_json  # noqa: PLC0415
 
     space = TextSpace.objects.select_related("projection").filter(pk=space_id).first()

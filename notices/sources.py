@@ -19,4 +19,7 @@ SOURCES = (
 
 def attention_lines() -> list[Attention]:
     """Return what needs attention, the most urgent first."""
-    return sorted((line for lines in SOURCES for line in lines()), key=lambda line: line.urgency)
+    found = [line for lines in SOURCES for line in lines()]
+    better = {line.instead_of for line in found}
+    kept = (one for one in found if one.instead_of or (one.kind, one.url) not in better)
+    return sorted(kept, key=lambda line: line.urgency)

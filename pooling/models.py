@@ -115,6 +115,11 @@ class Pool(models.Model):
         return np.array(listed, np.int64)
 
     @property
+    def has_own_depths(self) -> bool:
+        """Whether a source proposes to another depth than the pool's."""
+        return any(source.k != self.k for source in self.sources.all())
+
+    @property
     def rule(self) -> QueryRule:
         """How the queries were chosen."""
         return QueryRule.from_json(self.query_rule)

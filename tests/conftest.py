@@ -6,6 +6,7 @@ The first process of a checkout uses var/test-0, one beside it var/test-1, and s
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 from pathlib import Path
 
@@ -67,6 +68,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return item.get_closest_marker("faults") is None, not is_of_site
 
     items.sort(key=turn)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Let the collector pass over the millions of objects that stay till the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -47,20 +47,28 @@ class JudgementEvent(models.Model):
                 | (models.Q(undoes__isnull=True) & ~models.Q(answer=Answer.WITHDRAWN)),
                 name="only_a_withdrawal_undoes",
             ),
+            # what a judgement refers to; an index of a judge's events at the same time
+            models.UniqueConstraint(fields=["member", "id", "question"], name="event_of_member"),
         ]
-        indexes = [models.Index(fields=["member", "id"], name="event_of_member")]
 
 
 class Judgement(models.Model):
-    """What a judge says about a question now; a withdrawn answer has no row."""
+    """What a judge says about a question now; a withdrawn answer has no row.
+
+    One foreign key holds all three: the event is there, and is of this judge and question.
+    """
 
     question = models.ForeignKey(
-        Question, on_delete=models.CASCADE, related_name="judgements", db_index=False
-    )
+        Question, on_delete=models.CASCADE, related_name="judgements", db_index=False,
+        db_constraint=False,
+    )  # fmt: skip
     member = models.ForeignKey(
-        PanelMember, on_delete=models.RESTRICT, related_name="judgements", db_index=False
+        PanelMember, on_delete=models.RESTRICT, related_name="judgements", db_index=False,
+        db_constraint=False,
+    )  # fmt: skip
+    event = models.OneToOneField(
+        JudgementEvent, on_delete=models.CASCADE, related_name="+", db_constraint=False
     )
-    event = models.OneToOneField(JudgementEvent, on_delete=models.CASCADE, related_name="+")
     answer = models.CharField(max_length=15, choices=Answer)
     is_surplus = models.BooleanField(
         default=False, help_text="k of n: came after k votes; kept, exported, not counted."

@@ -67,7 +67,9 @@ select {JUDGE_COLUMNS},
         where e.member_id = m.id and e.state = 'settled'
     ) else 0 end,
     exists (select from annotation_queueentry e
-            where e.member_id = m.id and {IS_ASKED.format(stage="m.stage")}),
+            where e.member_id = m.id and {IS_ASKED.format(stage="m.stage")})
+        or c.serving = 'k_of_n' and m.stage = 'judging'
+        and exists ({MAY_COME.format(campaign="c.id", member="m.id")} and q.n_free > 0),
     c.serving = 'k_of_n' and m.stage = 'judging'
         and exists ({MAY_COME.format(campaign="c.id", member="m.id")})
 from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
@@ -96,8 +98,8 @@ class AskedQuestion:
 class Standing:
     """How far one judge is in one campaign.
 
-    Finished: no question is open, and none can come. Waiting: none is open, but pairs that are
-    free or lent to others may come.
+    Finished: no question is open, and none can come. Waiting: none is open and no pair is free,
+    but pairs lent to others may come.
     """
 
     campaign: Campaign

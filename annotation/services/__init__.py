@@ -4,7 +4,6 @@ from annotation.services.adjudication import adjudicate, gold_from_ruling, withd
 from annotation.services.answers import record_answers
 from annotation.services.campaigns import (
     add_members,
-    add_questions,
     close_campaign,
     create_campaign,
     open_campaign,
@@ -19,8 +18,9 @@ from annotation.services.exclusions import count_again, exclude_answers
 from annotation.services.gold import add_gold, consensus_gold, remove_gold
 from annotation.services.guidelines import publish_guidelines, read_guidelines
 from annotation.services.imports import import_judgements
+from annotation.services.questions import add_questions
 from annotation.services.reconciling import reconcile
-from annotation.services.serving.lent_pairs import claim_questions, reap_leases
+from annotation.services.serving.leases import claim_questions, reap_leases
 from annotation.services.serving.stages import admit
 from annotation.services.settings import (
     change_settings,

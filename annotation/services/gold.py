@@ -18,8 +18,8 @@ from annotation.models import (
 )
 from annotation.queries.choices import standing_answers
 from annotation.queries.labels import labels
-from annotation.services.campaigns import Pair
 from annotation.services.gold_overlaps import GoldPair, check_overlaps
+from annotation.services.questions import Pair
 from annotation.services.serving.queues import mix_in_gold
 from audit.actions import Action
 from audit.services import record

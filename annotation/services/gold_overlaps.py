@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Gold, QuestionKind
-from annotation.services.campaigns import Pair
+from annotation.services.questions import Pair
 from catalog.models import Image, SourceFile
 
 SHOWN = frozenset({QuestionKind.TRAINING, QuestionKind.EXAMPLE})  # judges read the answer

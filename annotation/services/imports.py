@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -60,6 +61,8 @@ class ImportCounts(NamedTuple):
     n_unchanged: int
 
 
+N_GIVEN = len(ImportedJudgement._fields) - len(ImportedJudgement._field_defaults)
+SORT_IN_MEMORY = "set local work_mem = '64MB'"
 TABLE = """
 drop table if exists pg_temp.given, pg_temp.imported;
 create temporary table given (
@@ -67,11 +70,12 @@ create temporary table given (
     decided_at timestamptz, visible_ms int, guideline_version int
 ) on commit drop
 """
-# What is new has its event's id from the beginning, in the order of the rows.
+# What is new has its event's id from the beginning, in the order of the rows. UUIDs of one import
+# differ in their last digits, so that their index grows at one place.
 MATCH = """
 create temporary table imported on commit drop as
-select matched.*, gen_random_uuid() as uuid, case when existing is null
-    then nextval(pg_get_serial_sequence('annotation_judgementevent', 'id')) end as event_id
+select matched.*, (%(prefix)s || lpad(to_hex(row), 8, '0'))::uuid as uuid,
+    case when existing is null then nextval(%(sequence)s::regclass) end as event_id
 from (
     select g.*, q.id as question_id, m.id as member_id, j.answer as existing,
            min(g.row) over (partition by g.query_id, g.candidate_id, g.annotator_id) as first
@@ -111,13 +115,15 @@ from imported where event_id is not null order by event_id
 """
 JUDGEMENTS = """
 insert into annotation_judgement (question_id, member_id, event_id, answer, is_surplus)
-select question_id, member_id, event_id, answer,
-       %(leased)s and answer ~ '^(similar|different)'
-           and (select count(*) from annotation_judgement j
-                where j.question_id = i.question_id and j.is_counted)
-           + row_number() over (partition by question_id, answer ~ '^(similar|different)'
-                                order by row) > %(k)s
+select question_id, member_id, event_id, answer, {is_surplus}
 from imported i where event_id is not null order by event_id
+"""
+BEYOND_K = """
+answer ~ '^(similar|different)'
+and (select count(*) from annotation_judgement j
+     where j.question_id = i.question_id and j.is_counted)
+    + row_number() over (partition by question_id, answer ~ '^(similar|different)'
+                         order by row) > %(k)s
 """
 ANSWERED = """
 update annotation_queueentry q
@@ -176,16 +182,18 @@ def import_judgements(
         raise CampaignError(f"{campaign} is {campaign.get_state_display().lower()}; open it first.")
     with connection.cursor() as cursor:
         lock_panel(campaign.pk)
+        cursor.execute(SORT_IN_MEMORY)
         cursor.execute(TABLE)
         columns = ("row", *ImportedJudgement._fields)
+        defaults = tuple(ImportedJudgement._field_defaults.values())  # a row may end before them
         copy_into(
             "given",
             columns,
-            ((index, *ImportedJudgement(*row)) for index, row in enumerate(rows)),
+            ((index, *row, *defaults[len(row) - N_GIVEN :]) for index, row in enumerate(rows)),
         )
         if len(rows) >= MANY:  # else the planner takes them for a thousand
             cursor.execute("analyze given")
-        cursor.execute(MATCH, {"campaign": campaign.pk})
+        _match(campaign)
         answers = [*(campaign.kind.scale.answers if campaign.kind.scale else VOTES), *NO_VOTES]
         cursor.execute(PROBLEMS, {"answers": answers, "reasons": list(REASONS)})
         problems = cursor.fetchall()
@@ -196,6 +204,15 @@ def import_judgements(
     if n_imported >= MANY:
         refresh_statistics(JudgementEvent, Judgement, QueueEntry)
     return ImportCounts(n_imported, len(rows) - n_imported)
+
+
+def _match(campaign: Campaign) -> None:
+    """Find the question and the judge of each row, and what they have answered already."""
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_get_serial_sequence('annotation_judgementevent', 'id')")
+        [(sequence,)] = cursor.fetchall()
+        ours = {"campaign": campaign.pk, "prefix": uuid.uuid4().hex[:-8], "sequence": sequence}
+        cursor.execute(MATCH, ours)
 
 
 def _store(campaign: Campaign) -> int:
@@ -210,8 +227,8 @@ def _store(campaign: Campaign) -> int:
         touched = [question for (question,) in cursor.fetchall()]
         if rules.counts_votes:
             lock_questions(touched)
-        leased = campaign.serving == Serving.K_OF_N
-        cursor.execute(JUDGEMENTS, {"leased": leased, "k": campaign.k})
+        is_surplus = BEYOND_K if campaign.serving == Serving.K_OF_N else "false"
+        cursor.execute(JUDGEMENTS.format(is_surplus=is_surplus), {"k": campaign.k})
         cursor.execute(ANSWERED)
         cursor.execute(QUEUE)
         cursor.execute(MEMBERS, [campaign.pk])

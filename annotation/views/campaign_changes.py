@@ -15,17 +15,15 @@ from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
 from annotation.errors import CampaignError
-from annotation.forms import (
+from annotation.forms import GuidelinesForm, MembersForm, SettingsForm
+from annotation.gold_files import read_gold
+from annotation.gold_forms import (
     GoldFileForm,
     GoldFromCampaignForm,
     GoldFromRulingForm,
-    GuidelinesForm,
-    MembersForm,
     PlaceForm,
     RulingForm,
-    SettingsForm,
 )
-from annotation.gold_files import read_gold
 from annotation.markdown import diff, to_html
 from annotation.models import Campaign, Gold, PanelMember
 from annotation.queries.opening import opening_digest
@@ -86,11 +84,11 @@ def is_sound(request: HttpRequest, form: Form) -> bool:
     return form.is_valid()
 
 
-def _to_case(request: HttpRequest, slug: str) -> HttpResponse:
-    """Go back to the same place among the contested pairs."""
+def _to_case(request: HttpRequest, slug: str, part: str = "") -> HttpResponse:
+    """Go back to the same place among the contested pairs, and to a part of the page."""
     query = PlaceForm(request.POST).query()
     address = reverse("annotation:adjudication", args=[slug])
-    return redirect(f"{address}?{query}" if query else address)
+    return redirect(f"{address}{'?' if query else ''}{query}{part}")
 
 
 @require_POST
@@ -271,12 +269,13 @@ def drop_gold(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
 def rule(request: HttpRequest, slug: str) -> HttpResponse:
     """Rule on a contested pair."""
     campaign, by = campaign_named(slug), signed_in(request)
-    form = RulingForm(request.POST)
+    form, part = RulingForm(request.POST), ""
     if is_sound(request, form):
         question_uid = form.cleaned_data.pop("question")
         with telling(request, "The ruling is kept."):
             adjudicate(campaign=campaign, question_uid=question_uid, by=by, **form.cleaned_data)
-    return _to_case(request, slug)
+            part = "#ruling"  # the next pair is in sight at once
+    return _to_case(request, slug, part)
 
 
 @require_POST

@@ -15,15 +15,12 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required
 from annotation.answering.keys import DEFAULT_KEYS
-from annotation.forms import (
+from annotation.forms import GuidelinesForm, MembersForm, ReasonForm, SettingsForm
+from annotation.gold_forms import (
     GoldFileForm,
     GoldFromCampaignForm,
     GoldFromRulingForm,
-    GuidelinesForm,
-    MembersForm,
-    ReasonForm,
     RulingForm,
-    SettingsForm,
 )
 from annotation.markdown import diff, to_html
 from annotation.models import Campaign, CampaignState, Gold
@@ -38,7 +35,7 @@ from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services.guidelines import text_digest
 from annotation.services.sensitivity import TASK, job_subject
 from catalog.models import Image
-from jobs.models import Job
+from jobs.queries import latest_job
 
 A_PAGE = 30
 Context = dict[str, object]
@@ -176,7 +173,7 @@ def agreement(request: HttpRequest, campaign: Campaign) -> Context:
     """Show how much the panel agrees, always with the prevalence."""
     return {
         "report": agreement_report(campaign),
-        "job": Job.objects.filter(task=TASK, subject=job_subject(campaign)).first(),
+        "job": latest_job(TASK, job_subject(campaign)),
     }
 
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
-from annotation.forms import GoldFromPairForm
+from annotation.gold_forms import GoldFromPairForm
 from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
 from annotation.models.choices import PICK
 from annotation.queries.choices import subject_of

@@ -52,7 +52,8 @@ def import_source(
     Returns:
         `images` (different pictures of this source), `products` (those named by them),
         `duplicates` (files with the bytes of another), `near_duplicates` (pairs, in the whole
-        catalog), `files`, `skipped` (left behind by systems), `others` (no pictures),
+        catalog), `files`, `skipped` (left behind by systems), `metadata` (the name of what
+        describes them, or ""), `others` (no pictures),
         `broken` and `warnings` (each a list of file and reason).
 
     Raises:
@@ -65,6 +66,7 @@ def import_source(
         run.go(threads)
     n_near = record_near_duplicates(catalog=catalog, progress=progress)
     broken = [*source.problems, *run.problems, *run.pairing.problems]
+    name = metadata.name if metadata is not None else ""
     if metadata is not None:
         broken += metadata.problems
         run.warnings += metadata.notes
@@ -76,7 +78,8 @@ def import_source(
         "near_duplicates": n_near,
         "files": len(run.paths),
         "skipped": source.n_junk,
-        "others": sorted(source.others)[:100],
+        "metadata": name,
+        "others": [other for other in sorted(source.others) if other != name][:100],
         "warnings": [asdict(problem) for problem in sorted(run.all_warnings())],
     }
 

@@ -12,8 +12,9 @@ from catalog.importing.uploads import upload_path
 from lookalike.images.layouts.read import LAYOUTS, layout_metadata
 from lookalike.images.manifest import RemoteSource
 from lookalike.images.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
-from lookalike.images.sources import Source, SourceError, open_source
+from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
 
+INSIDE = "metadata.csv"
 CLOSED = (
     "This site reads no pictures from elsewhere. Name the hosts in REMOTE_HOSTS, or the buckets "
     "in REMOTE_S3_BUCKETS (docs/importing.md), and start it again."
@@ -75,19 +76,29 @@ class Origin:
     def read_metadata(self, source: Source) -> Metadata | None:
         """Read the metadata, or what the layout's lists say; None when there are none.
 
+        A `metadata.csv` that lies beside the pictures is read where nothing else is given.
+
         Raises:
-            MetadataError: unreadable, or not usable at all; or no row is wanted.
+            MetadataError: unreadable, or not usable at all; or no row is wanted, or some are and
+                there are none.
             InputError: the source is not laid out so.
         """
         if isinstance(source, RemoteSource):
             metadata: Metadata | None = source.metadata
         else:
             metadata = (
-                layout_metadata(self.layout, source) if self.layout else self._metadata_file()
+                layout_metadata(self.layout, source)
+                if self.layout
+                else self._metadata_file() or _metadata_inside(source)
             )
-        if metadata is not None and self.where:
-            return metadata.where(self.where)
-        return metadata
+        if not self.where:
+            return metadata
+        if metadata is None:
+            raise MetadataError(
+                f"Nothing says which images have {self.where}: give metadata, or put "
+                f"{INSIDE} beside the pictures."
+            )
+        return metadata.where(self.where)
 
     def _metadata_file(self) -> Metadata | None:
         if not (self.metadata_upload or self.metadata_path):
@@ -101,6 +112,25 @@ class Origin:
         except OSError as problem:
             raise MetadataError(f"{name} cannot be read: {problem.strerror}.") from problem
         return read_metadata(content, name)
+
+
+def _metadata_inside(source: Source) -> Metadata | None:
+    """Read the `metadata.csv` of the folder in which all pictures lie, if there is one."""
+    for name in source.others:
+        folder, _, file = name.rpartition("/")
+        if file != INSIDE or not all(
+            p.startswith(f"{folder}/" * bool(folder)) for p in source.paths
+        ):
+            continue
+        try:
+            with source.opened(name) as file_inside:
+                return read_metadata(file_inside.read(MAX_BYTES + 1), name)
+        except (MetadataError, UnreadableFileError) as problem:
+            raise MetadataError(
+                f"{problem} It lies in {source.name}: mend it there, give it another name to go "
+                "without, or give other metadata."
+            ) from problem
+    return None
 
 
 def allowed_folder(path: str) -> Path:

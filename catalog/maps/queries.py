@@ -10,10 +10,9 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from catalog.browsing.filters import Area
-from catalog.maps.services import FULL, MAP_TASK, map_subject
-from catalog.models import Catalog, CatalogMap, EmbeddingSet
+from catalog.maps.services import FULL
+from catalog.models import Catalog, CatalogMap
 from catalog.vectors.embeddings import vectors_sha256
-from jobs.models import Job
 
 GONE = UUID(int=0)
 UIDS = """
@@ -57,12 +56,6 @@ def images_in(drawn: CatalogMap, area: Area) -> list[int]:
     high = np.ceil(np.array([area.right, area.bottom]) * FULL)
     inside = ((points >= low) & (points <= high)).all(axis=1)
     return [drawn.image_ids[row] for row in np.flatnonzero(inside)]
-
-
-def map_job(embedding_set: EmbeddingSet) -> Job | None:
-    """Return the latest job that draws a set's map."""
-    jobs = Job.objects.filter(task=MAP_TASK, subject=map_subject(embedding_set))
-    return jobs.order_by("-pk").first()
 
 
 def is_up_to_date(drawn: CatalogMap) -> bool:

@@ -23,7 +23,7 @@ from conditional.alignment.services import (
 )
 from conditional.models import TripletAlignment, TripletSet
 from conditional.template_sets.forms import AlignmentForm
-from jobs.models import OPEN_STATES, Job, JobState
+from jobs.queries import unfinished_job
 from lookalike.conditional.criterion import MIN_QUESTIONS
 from lookalike.conditional.formats.tables import matrix_csv
 from lookalike.core.errors import Refused
@@ -80,8 +80,6 @@ def _page(request: HttpRequest, found: TripletSet, form: AlignmentForm) -> HttpR
     asked = request.GET.get("result", "")
     shown = next((one for one in results if str(one.uid) == asked), None)
     shown = shown or (results[0] if results else None)
-    jobs = Job.objects.filter(task=ALIGN_TASK, subject=job_subject(found))
-    last = jobs.first()
     context: dict[str, Any] = {
         "set": found,
         "form": form,
@@ -90,8 +88,7 @@ def _page(request: HttpRequest, found: TripletSet, form: AlignmentForm) -> HttpR
         "results": results,
         "shown": shown,
         "rows": table_rows(shown.result) if shown else [],
-        "open_jobs": jobs.filter(state__in=OPEN_STATES),
-        "failed_job": last if last and last.state == JobState.FAILED else None,
+        "job": unfinished_job(ALIGN_TASK, job_subject(found)),
         "min_questions": MIN_QUESTIONS,
     }
     return render(request, "conditional/alignment.html", context)

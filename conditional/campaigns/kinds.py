@@ -12,7 +12,7 @@ from annotation.models.choices import PICK
 from annotation.task_kinds import Consensus, Subject, TaskKind, pick_place
 from conditional.models import RetrievalTemplate, SetCampaign, TripletQuestion
 from conditional.template_sets.queries import shown_templates
-from conditional.triplets.shown import shown_questions
+from conditional.triplets.pictures import shown_questions
 from lookalike.conditional.triplet_majority import Standing, decide_closer
 from lookalike.conditional.types import Task
 from lookalike.conditional.verdicts import PICK as PICKED

@@ -12,7 +12,7 @@ from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign, TieRule
 from annotation.services import change_settings, create_campaign, open_campaign
-from annotation.services.campaigns import Pair
+from annotation.services.questions import Pair
 from conditional.campaigns.kinds import TEMPLATE, TRIPLET
 from conditional.models import SetCampaign, TemplateSet, TripletSet
 from conditional.stored_sets import make_slug

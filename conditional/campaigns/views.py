@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
+from accounts.refusals import add_refusal
 from annotation.queries.campaigns import campaign_tabs, campaigns_shown_to
 from conditional.campaigns.kinds import TRIPLET
 from conditional.campaigns.queries import Result, compute_statistics, list_results
@@ -20,7 +21,6 @@ from conditional.models import TripletSet
 from conditional.stored_sets import AnySet
 from conditional.template_sets.forms import PanelForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
-from conditional.template_sets.views import refuse
 from conditional.triplets.queries import shown_results, triplet_results, triplet_statistics
 from lookalike.conditional.triplet_majority import Standing
 from lookalike.conditional.verdicts import Outcome
@@ -52,7 +52,7 @@ def new_campaign(request: HttpRequest, slug: str, model: type[AnySet]) -> HttpRe
                 **form.others,
             )  # fmt: skip
         except Refused as problem:
-            refuse(form, problem)
+            add_refusal(form, problem)
         else:
             page = "opening" if "open" in request.POST else "campaign"
             return redirect(f"annotation:{page}", found.slug)

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.forms import Form
 from django.http import (
     Http404,
     HttpRequest,
@@ -19,6 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
+from accounts.refusals import add_refusal
 from audit.actions import Action
 from audit.services import record
 from catalog.images.crops import SIDES, crop_response
@@ -103,16 +103,11 @@ def new_set(request: HttpRequest) -> HttpResponse:
                 owner=signed_in(request),
             )
         except Refused as problem:
-            refuse(form, problem)
+            add_refusal(form, problem)
         else:
             return redirect("conditional:sets")
     context = {"form": form, "has_catalogs": Catalog.objects.filter(images__isnull=False).exists()}
     return render(request, "conditional/new_set.html", context)
-
-
-def refuse(form: Form, problem: Refused) -> None:
-    """Say on a form why what it asks for cannot be done."""
-    form.add_error(problem.field if problem.field in form.fields else None, problem.message)
 
 
 @admin_required

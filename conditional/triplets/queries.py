@@ -13,7 +13,7 @@ from annotation.task_kinds import pick_place
 from catalog.models import Catalog
 from conditional.campaigns.queries import asked_subjects, by_condition
 from conditional.models import TripletQuestion, TripletSet
-from conditional.triplets.shown import ShownPicture, ShownTriplet, counted, image_uids
+from conditional.triplets.pictures import ShownPicture, ShownTriplet, counted, image_uids
 from lookalike.agreement.coefficients import Agreement
 from lookalike.conditional.triplet_majority import (
     CANT_TELL,

@@ -9,10 +9,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
+from accounts.refusals import add_refusal
 from conditional.template_sets.forms import SuggestForm
-from conditional.template_sets.views import refuse
+from conditional.triplets.pictures import shown_questions
 from conditional.triplets.queries import places_to_compare
-from conditional.triplets.shown import shown_questions
 from conditional.triplets.suggest import (
     PREVIEW_ANCHORS,
     preview_of_suggestion,
@@ -37,7 +37,7 @@ def new_suggestion(request: HttpRequest) -> HttpResponse:
                 owner=signed_in(request),
             )
         except Refused as problem:
-            refuse(form, problem)
+            add_refusal(form, problem)
         else:
             return redirect("conditional:sets")
     context = {"form": form, "has_sources": bool(sources)}

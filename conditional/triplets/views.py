@@ -18,7 +18,7 @@ from audit.services import record
 from conditional.campaigns.sets import campaigns_of
 from conditional.models import TripletSet
 from conditional.triplets.judged import keep_answers, triplets_csv
-from conditional.triplets.shown import shown_answers, shown_questions
+from conditional.triplets.pictures import shown_answers, shown_questions
 from lookalike.core.errors import Refused
 
 TRIPLETS_A_PAGE = 12

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import admin_required, signed_in
+from accounts.refusals import add_refusal
 from catalog.models import Catalog
 from conditional.models import TemplateSet, TripletSet
-from conditional.template_sets.views import refuse
 from conditional.uploads.files import Kind
 from conditional.uploads.forms import ImportForm
 from conditional.uploads.services import import_jobs, request_import
@@ -40,7 +40,7 @@ def _queued(request: HttpRequest, form: ImportForm) -> bool:
     try:
         request_import(owner=signed_in(request), **form.cleaned_data)
     except Refused as problem:
-        refuse(form, problem)
+        add_refusal(form, problem)
     except OSError as problem:
         form.add_error(None, str(problem))
     else:

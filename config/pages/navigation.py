@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -42,6 +43,10 @@ ENTRIES = (
 )
 
 
+# Pages that lie under an entry by what they are about, not by their address.
+ELSEWHERE = ((r"/plan/", "pooling:pools"), (r"/results/[^/]+/without/", "annotation:campaigns"))
+
+
 def header_links(request: HttpRequest) -> dict[str, Callable[[], list[Link]]]:
     """Give every template `header_links`, computed where a page has a header."""
     person = getattr(request, "user", None)  # no middleware has run before a bad request
@@ -53,5 +58,7 @@ def links_for(person: object, path: str) -> list[Link]:
     if not isinstance(person, User):
         return []
     links = [(str(label), reverse(name)) for label, name, roles in ENTRIES if person.role in roles]
-    current = max((url for _, url in links if path.startswith(url)), key=len, default=None)
+    moved = (reverse(name) for pattern, name in ELSEWHERE if re.match(pattern, path))
+    below = next(moved, path)
+    current = max((url for _, url in links if below.startswith(url)), key=len, default=None)
     return [Link(label, url, url == current) for label, url in links]

@@ -1,6 +1,6 @@
 """Simulate campaigns that are judged in part: do the intervals hold, and what does judging save?
 
-    python docs/simulations/planning.py --kept FOLDER              all: an hour of a core
+    python docs/simulations/planning.py --kept FOLDER              all: 20 minutes of a core
     python docs/simulations/planning.py --check --world "50 quer"  two worlds; writes nothing
     python docs/simulations/planning.py --campaigns 150            fewer; the document says how many
 

@@ -19,8 +19,9 @@ from evaluation.below_pool.services import (
     sample_subject,
     sampling_problem,
 )
-from evaluation.results.queries import latest_job, latest_result
+from evaluation.results.queries import latest_result
 from evaluation.results.stored import StoredResult
+from jobs.queries import unfinished_job
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
 
@@ -37,7 +38,7 @@ def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         if form.is_valid() and _queued(request, form, campaign):
             return redirect("evaluation:below", slug=campaign.slug)
     sample, result = find_sample(campaign), latest_result(campaign)
-    job = latest_job(SAMPLE_TASK, sample_subject(campaign))
+    job = unfinished_job(SAMPLE_TASK, sample_subject(campaign))
     estimates = StoredResult(result).summary.sample if result else None
     context = {
         "campaign": campaign,
@@ -45,7 +46,7 @@ def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "sample": sample,
         "problem": "" if sample else sampling_problem(campaign),
         "form": form,
-        "job": job if job and (job.is_open or (job.error and not sample)) else None,
+        "job": job if job and (job.is_open or not sample) else None,
         "estimates": estimates,
         "tiles": estimate_tiles(estimates) if estimates else [],
         "table": strata_table(sample, estimates) if sample else None,

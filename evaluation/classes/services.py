@@ -46,7 +46,7 @@ def request_classes(
     return enqueue(
         task=TASK,
         subject=classes_subject(embedding_set),
-        title=f"Class measures of {embedding_set.spec}"[:200],
+        title=f"Class measures of {embedding_set.spec}",
         arguments={"embedding_set": embedding_set.pk, "columns": list(columns)},
         owner=owner,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -13,7 +12,7 @@ from catalog.models import Catalog
 from evaluation.classes.forms import ClassesForm
 from evaluation.classes.queries import class_jobs, class_tables
 from evaluation.classes.services import request_classes
-from jobs.services import JobConflictError
+from jobs.conflicts import conflict_as_message
 from lookalike.metrics.class_tables import CLUSTERS, MOST_CLUSTERS, RETRIEVAL
 
 
@@ -24,10 +23,8 @@ def classes(request: HttpRequest, slug: str) -> HttpResponse:
     catalog = get_object_or_404(Catalog, slug=slug)
     form = ClassesForm(catalog, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with conflict_as_message(request):
             request_classes(owner=signed_in(request), **form.cleaned_data)
-        except JobConflictError as problem:
-            messages.error(request, str(problem))
         return redirect("evaluation:classes", slug)
     context = {
         **page_frame(request, catalog),

@@ -28,7 +28,6 @@ from evaluation.results.details import load_details
 from evaluation.results.leaderboard import (
     BADGES,
     HEADINGS,
-    TITLES,
     comparison,
     default_column,
     model_key,
@@ -63,7 +62,7 @@ def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
         "badge_class": BADGES.get(scores.badge, ""),
         "row": result.model_row(name),
         "generator": as_json(generator_row(result, name)),
-        "lines": [(TITLES.get(name, name), value) for name, value in scores.measures.items()],
+        "lines": [(HEADINGS.get(name, name), value) for name, value in scores.measures.items()],
         "measures": measures,
         "measure": measure,
         "names": [name],

@@ -13,11 +13,11 @@ from annotation.models import Campaign
 from evaluation.models import Result
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
-from lookalike.planning.designs import Costs, Design, Wish
+from lookalike.planning.designs import Costs, Design, Goals
 from lookalike.planning.measures import BOARD, needed_depth
 from lookalike.planning.simulator import CLOSE, DISTANT, World
 from pooling.models import PoolCampaign
-from pooling.pools.costs import CostForm
+from pooling.pools.costs import NUMBER, CostForm
 
 MOST_DESIGNS = 200
 MOST_TRIED = 40  # those that differ in queries alone cost no more time
@@ -48,7 +48,7 @@ def _listed(kind: Callable[[str], T], least: T, most: T) -> Callable[[str], list
 
 
 class PlanForm(forms.Form):
-    """What designs are tried out, on what, and what is wished."""
+    """What designs are tried out, on what, and the goals."""
 
     pilot = forms.ModelChoiceField(
         queryset=Campaign.objects.none(),
@@ -73,7 +73,7 @@ class PlanForm(forms.Form):
         max_value=0.5,
         label="No value off by more than ±",
         help_text="Such as 0.05. Empty: does not matter.",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+        widget=NUMBER,
     )
     order = forms.FloatField(
         required=False,
@@ -81,7 +81,7 @@ class PlanForm(forms.Form):
         max_value=99.9,
         label="Models in the right order, % sure",
         help_text="Such as 90. Empty: does not matter.",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+        widget=NUMBER,
     )
     seconds, hourly = (CostForm.base_fields[name] for name in ("seconds", "hourly"))
     closeness = forms.ChoiceField(
@@ -120,7 +120,7 @@ class PlanForm(forms.Form):
         return [share / 100 for share in _listed(float, 1.0, 100.0)(self.cleaned_data["shares"])]
 
     def clean(self) -> dict[str, Any]:
-        """Make the designs, the costs, the wish and the world."""
+        """Make the designs, the costs, the goals and the world."""
         cleaned = dict(super().clean() or {})
         if self.errors:
             return cleaned
@@ -140,7 +140,7 @@ class PlanForm(forms.Form):
             cleaned["designs"] = designs
             cleaned["costs"] = Costs(cleaned["seconds"], cleaned["hourly"] or 0.0)
             order = cleaned["order"]
-            cleaned["wish"] = Wish(cleaned["width"], None if order is None else order / 100)
+            cleaned["wish"] = Goals(cleaned["width"], None if order is None else order / 100)
             best, worst = CLOSE if cleaned["closeness"] == "close" else DISTANT
             cleaned["world"] = World(
                 n_models=cleaned["n_models"],

@@ -13,11 +13,11 @@ from annotation.models import Campaign, Serving
 from annotation.queries.guidelines import guideline_in_force
 from catalog.models import Catalog
 from evaluation.models import PlannedCampaign
-from evaluation.rounds.drawing import check_pool
+from evaluation.rounds.draw import check_pool
 from evaluation.rounds.services import RoundRules, open_campaign_in_rounds
 from jobs.models import Job
 from lookalike.core.errors import Refused
-from lookalike.planning.designs import Design, Wish
+from lookalike.planning.designs import Design, Goals
 from lookalike.planning.planner import N_ROUNDS
 from lookalike.pooling.query_rule import QueryRule
 from pooling.campaign.services import campaign_name, check_panel, open_pool_campaign
@@ -70,7 +70,7 @@ def make_planned_pool(
     pool = create_pool(request=request, created_by=owner)
     if design.share < 1.0:
         check_pool(pool)
-    wish = Wish(**plan.arguments["wish"])
+    goals = Goals(**plan.arguments["wish"])
     planned = PlannedCampaign.objects.create(
         pool=pool,
         plan=plan.uid,
@@ -78,8 +78,8 @@ def make_planned_pool(
         n_judges=design.n_judges,
         share=design.share,
         measure=plan.arguments["measure"],
-        orders=wish.order is not None,
-        width=wish.width,
+        orders=goals.order is not None,
+        width=goals.width,
         created_by=owner,
     )
     planned.panel.set(panel)

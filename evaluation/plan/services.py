@@ -10,7 +10,7 @@ from accounts.models import User
 from annotation.models import Campaign
 from jobs.models import OPEN_STATES, Job
 from jobs.services import cancel_job, enqueue
-from lookalike.planning.designs import Costs, Design, Forecast, Wish
+from lookalike.planning.designs import Costs, Design, Forecast, Goals
 from lookalike.planning.simulator import World
 
 PLAN_TASK = "evaluation.tasks.plan"
@@ -71,7 +71,7 @@ class Plan:
 
     Attributes:
         lines: every design, by hours.
-        cheapest: the design of fewest hours that meets the wish; None if none does.
+        cheapest: the design of fewest hours that meets the goals; None if none does.
         neighbours: of it: (upper, lower, probability that they come out in this order).
         n_pilot_queries: that designs were tried out on.
         n_pilot_models: ranked there.
@@ -92,7 +92,7 @@ def request_plan(
     designs: Sequence[Design],
     measure: str,
     costs: Costs,
-    wish: Wish,
+    wish: Goals,
     world: World,
     owner: User,
 ) -> Job:

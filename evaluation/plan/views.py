@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import admin_required, signed_in
 from accounts.models import User
+from accounts.refusals import add_refusal
 from annotation.models import Campaign
 from catalog.charts import Axis, Chart
 from evaluation.models import PlannedCampaign
@@ -21,12 +22,13 @@ from evaluation.plan.forms import PlanForm
 from evaluation.plan.pool_forms import PlannedPoolForm, as_the_pilot
 from evaluation.plan.pool_services import make_planned_pool
 from evaluation.plan.services import PLAN_TASK, Plan, PlanLine, request_plan
+from evaluation.results.leaderboard import HEADINGS
 from jobs.models import Job
 from jobs.queries import visible_job
 from jobs.services import JobConflictError
 from lookalike.core.dataclass_json import from_json
 from lookalike.core.errors import Refused
-from lookalike.planning.designs import Wish
+from lookalike.planning.designs import Goals
 from pooling.models import Pool
 from pooling.pools.queries import pool_of
 from pooling.pools.services import start_pool
@@ -94,22 +96,23 @@ def planned(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     if job.state == "succeeded":
         found = from_json(Plan, job.result)
         pilot = Campaign.objects.filter(pk=job.arguments["pilot"]).first()
-        wish = Wish(**job.arguments["wish"])
+        goals = Goals(**job.arguments["wish"])
+        measure = HEADINGS.get(job.arguments["measure"], job.arguments["measure"])
         rows = [PlanRow.of(number, line) for number, line in enumerate(found.lines)]
         best = [row for row in rows if row.line.is_best]
         context |= {
             "plan": found,
             "pilot": pilot,
-            "measure": job.arguments["measure"],
+            "measure": measure,
             "hourly": job.arguments["costs"]["hourly"],
             "pools_made": PlannedCampaign.objects.filter(plan=uid).select_related(
                 "pool", "campaign"
             ),
-            "wish": wish,
-            "has_wish": wish.width is not None or wish.order is not None,
+            "goals": goals,
+            "has_goals": goals.width is not None or goals.order is not None,
             "answer": next((row for row in rows if row.line.design == found.cheapest), None),
             "tables": [("Worth their hours", True, best), ("All designs", False, rows)],
-            "chart": _curve([row.line for row in best], job.arguments["measure"]),
+            "chart": _curve([row.line for row in best], measure),
         }
     return render(request, "evaluation/planned.html", context)
 
@@ -142,14 +145,14 @@ def _made(form: PlannedPoolForm, job: Job, owner: User) -> Pool | None:
     try:
         return make_planned_pool(plan=job, design=form.design, owner=owner, **form.cleaned_data)
     except Refused as problem:
-        form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        add_refusal(form, problem)
         return None
 
 
 def _start(request: HttpRequest, pool: Pool) -> None:
     try:
         start_pool(pool=pool, owner=signed_in(request))
-    except (JobConflictError, Refused) as problem:
+    except Refused as problem:
         messages.error(request, f"The pool is made and waits to be started: {problem}")
     else:
         messages.success(request, "Once the pool is filled, its campaign is there as a draft.")

@@ -83,11 +83,6 @@ def latest_result(campaign: Campaign) -> Result | None:
     return Result.objects.filter(campaign=campaign).defer("by_query").order_by("-id").first()
 
 
-def latest_job(task: str, subject: str) -> Job | None:
-    """Return the newest job of a task on a subject, whatever became of it."""
-    return Job.objects.filter(task=task, subject=subject).order_by("-id").first()
-
-
 def list_runs(campaign: Campaign) -> QuerySet[Run]:
     """Return the uploaded runs of a campaign, newest first."""
     return Run.objects.filter(campaign=campaign).select_related("owner").order_by("-id")

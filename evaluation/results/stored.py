@@ -188,8 +188,8 @@ class RoundsSummary:
         neighbours: by falling value; none are claimed beyond the looks planned.
         half_width: of the widest interval; NaN where one model has none.
         recall: of the similar pairs of the pool, the share found, at least.
-        share_needed: of the pool that will about be judged when the wish is met; NaN where
-            judging all of it will hardly do, or nothing that can be foretold was wished.
+        share_needed: of the pool that will about be judged when the goals are met; NaN where
+            judging all of it will hardly do, or no goal can be foretold.
         labels: SHA-256 of those that were looked at.
     """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -23,10 +22,11 @@ from evaluation.results.leaderboard import (
     share_within,
 )
 from evaluation.results.leaderboard_files import leaderboard_response
-from evaluation.results.queries import campaign_lines, latest_job, latest_result
+from evaluation.results.queries import campaign_lines, latest_result
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject, request_evaluation
 from evaluation.results.stored import StoredResult
-from jobs.services import JobConflictError
+from jobs.conflicts import conflict_as_message
+from jobs.queries import unfinished_job
 from lookalike.io.errors import InputError
 
 
@@ -50,11 +50,10 @@ def home(request: HttpRequest) -> HttpResponse:
 def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """The newest result of a campaign: the leaderboard, and what of it may be compared."""
     result = latest_result(campaign)
-    job = latest_job(EVALUATE_TASK, evaluation_subject(campaign))
     context: dict[str, object] = {
         "campaign": campaign,
         "result": result,
-        "job": job if job and (job.is_open or job.error) else None,
+        "job": unfinished_job(EVALUATE_TASK, evaluation_subject(campaign)),
         "formats": FORMATS.values(),
     }
     if result is not None:
@@ -103,10 +102,8 @@ def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> H
 @of_campaign
 def evaluate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Queue an evaluation."""
-    try:
+    with conflict_as_message(request):
         request_evaluation(campaign=campaign, owner=signed_in(request))
-    except JobConflictError as problem:
-        messages.warning(request, str(problem))
     return redirect("evaluation:results", slug=campaign.slug)
 
 

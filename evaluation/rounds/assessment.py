@@ -30,13 +30,13 @@ from evaluation.results.stored import (
     defined,
 )
 from evaluation.rounds.progress import rounds_progress, stored_draws, unfinished_problem
+from evaluation.runs.pool_rankings import pooled_models, ranked_runs
 from evaluation.runs.ranking_task import ranking_task
 from evaluation.runs.stored_runs import load_run
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Run
 from lookalike.metrics.match import Missing
 from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.planning.estimates import Estimates, estimate, undrawn
@@ -67,7 +67,7 @@ def assess_rounds(plan: RoundPlan, *, seed: int = 0, progress: Progress = SILENT
     if unfinished := unfinished_problem(rounds_progress(plan)):
         raise InputError(unfinished)
     inputs = read_inputs(plan.campaign)
-    models = _pooled_models(inputs)
+    models = pooled_models(inputs)
     named = _ranked_pool(inputs, models, progress)
     progress.note("Estimating measures")
     labels = named.labels(inputs.qrels)
@@ -120,17 +120,6 @@ def board_measures(inputs: EvaluationInputs, depth: int) -> tuple[list[str], lis
     return estimated, others
 
 
-def _pooled_models(inputs: EvaluationInputs) -> list[EmbeddedModel]:
-    """Return the models that have built the pool and have vectors."""
-    if inputs.pool is None or inputs.proposals is None:
-        raise InputError(f"“{inputs.campaign}” has no pool any more")
-    proposers = set(inputs.proposals.generators)
-    models = [one for one in models_on(inputs.pool, inputs.sources) if one.name in proposers]
-    if not models:
-        raise InputError("no model that has built the pool has vectors: embed its catalog")
-    return models
-
-
 def _ranked_pool(
     inputs: EvaluationInputs, models: list[EmbeddedModel], progress: Progress
 ) -> NamedPool:
@@ -141,10 +130,7 @@ def _ranked_pool(
     pairs = np.array(pool_pairs(pool), np.int64).reshape(-1, 2)
     without = sorted(omitted_ids(pool.catalog, pool.created_at) - set(pairs.ravel().tolist()))
     task = ranking_task(pool, inputs.images, pairs[:, 0], pairs[:, 1], without)
-    runs: list[Run] = []
-    for model in models:
-        progress.update(len(runs), len(models) + 1, f"Ranking the catalog by {model.name}")
-        runs.append(task.run_of(model, depth=RUN_DEPTH))
+    runs = ranked_runs(task, models, inputs.proposals, progress, depth=RUN_DEPTH)
     try:
         return named_pool(inputs.proposals, runs, products=inputs.products)
     except Refused as problem:

@@ -10,11 +10,11 @@ from evaluation.rounds.services import MOST_LOOKS, RoundRules
 from lookalike.planning.measures import BOARD, needed_depth
 from pooling.campaign.forms import CampaignForm
 from pooling.models import Pool
+from pooling.pools.costs import NUMBER
 
 OF_ROUNDS = (
     "share", "n_looks", "measure", "orders", "width", "recall", "alike", "floor", "opens_itself",
 )  # fmt: skip
-NUMBER = forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"})
 
 
 def _percent(label: str, help_text: str, **kwargs: Any) -> forms.FloatField:
@@ -34,21 +34,21 @@ class RoundsForm(CampaignForm):
         max_value=MOST_LOOKS,
         initial=5,
         label="Rounds planned",
-        help_text="After each you may look and stop. All that is ever claimed is wrong with at "
+        help_text="After each you may look and stop. The chance that any claim is wrong is at "
         "most 5 %, shared out over so many looks; more rounds can follow, but claim nothing.",
     )
     measure = forms.ChoiceField(label="Measure to stop by")
-    orders = forms.BooleanField(required=False, label="Wish: the order of the models")
+    orders = forms.BooleanField(required=False, label="Goal: the order of the models")
     width = forms.FloatField(
         required=False,
         min_value=0.001,
         max_value=0.5,
-        label="Wish: no value off by more than ±",
+        label="Goal: no value off by more than ±",
         help_text="Such as 0.05. Empty: does not matter.",
         widget=NUMBER,
     )
     recall = _percent(
-        "Wish: % of the pool’s similar pairs found, at least",
+        "Goal: % of the pool’s similar pairs found, at least",
         "Such as 80. Empty: does not matter.",
         required=False,
     )

@@ -38,8 +38,8 @@ class RoundLine:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """One thing wished for: whether it is met, and how things stand."""
+class Goal:
+    """One goal: whether it is met, and how things stand."""
 
     title: str
     is_met: bool
@@ -53,10 +53,11 @@ class RoundsPage:
     Attributes:
         lines: its rounds.
         look: after the last one that was looked at.
-        wishes: by the last look.
+        found_at_least: share of the similar pairs, as the page shows it.
+        goals: by the last look.
         is_met: whether all of them are.
         order: what the last look claims of neighbours: (upper, says, lower, difference).
-        missing: what is missing until the wish is met, in words; "" where nothing is.
+        missing: what is missing until the goals are met, in words; "" where nothing is.
         next_number: of the round to come.
         next_problem: why it cannot be opened, "" if it can.
         stop_problem: why nothing can be claimed now, "" if something can.
@@ -64,7 +65,8 @@ class RoundsPage:
 
     lines: list[RoundLine]
     look: RoundsSummary | None
-    wishes: list[Wish]
+    found_at_least: str
+    goals: list[Goal]
     is_met: bool
     order: list[tuple[str, str, str, str]]
     missing: str
@@ -83,15 +85,21 @@ def rounds_page(plan: RoundPlan, rounds: Sequence[RoundProgress]) -> RoundsPage:
     return RoundsPage(
         lines=lines,
         look=look,
-        wishes=_wishes(plan, look) if look else [],
+        found_at_least=at_least(look.recall) if look else "",
+        goals=_goals(plan, look) if look else [],
         is_met=look is not None and is_met(plan, look),
-        order=[(two.upper, SAYS[two.verdict], two.lower, f"{two.difference:+.4f}")
+        order=[(two.upper, SAYS[two.verdict], two.lower, f"difference {two.difference:+.4f}")
                for two in look.neighbours] if look else [],
         missing=_missing(plan, look, rounds) if look else "",
         next_number=len(lines) + 1,
         next_problem=next_round_problem(plan, rounds),
         stop_problem=problem,
     )  # fmt: skip
+
+
+def at_least(share: float) -> str:
+    """Return a lower bound in percent, rounded down, so that it still is one."""
+    return PAGE.share(share if math.isnan(share) else math.floor(1000 * share) / 1000)
 
 
 def _line(one: RoundProgress) -> RoundLine:
@@ -101,30 +109,30 @@ def _line(one: RoundProgress) -> RoundLine:
         look=look,
         hours=one.effort.hours,
         width=_shown(look.half_width) if look else "",
-        recall=PAGE.share(look.recall) if look and not math.isnan(look.recall) else "–",
+        recall=at_least(look.recall) if look else "–",
     )
 
 
-def _wishes(plan: RoundPlan, look: RoundsSummary) -> list[Wish]:
-    wishes = []
+def _goals(plan: RoundPlan, look: RoundsSummary) -> list[Goal]:
+    goals = []
     if plan.orders:
         n_open = sum(two.verdict == "open" for two in look.neighbours)
-        now = f"{len(look.neighbours) - n_open} of {len(look.neighbours)} neighbours settled"
-        wishes.append(Wish("Order of the models", look.order_is_known, now))
+        now = f"now {len(look.neighbours) - n_open} of {len(look.neighbours)} neighbours settled"
+        goals.append(Goal("Order of the models", look.order_is_known, now))
     if plan.width is not None:
         is_narrow = look.half_width <= plan.width
-        now = f"± {_shown(look.half_width)}"
+        now = f"now ± {_shown(look.half_width)}"
         name = HEADINGS.get(plan.measure, plan.measure)
-        wishes.append(Wish(f"No {name} off by more than ± {plan.width:g}", is_narrow, now))
+        goals.append(Goal(f"No {name} off by more than ± {plan.width:g}", is_narrow, now))
     if plan.recall is not None:
-        now = "–" if math.isnan(look.recall) else f"at least {PAGE.share(look.recall)}"
+        now = "–" if math.isnan(look.recall) else f"now at least {at_least(look.recall)}"
         title = f"{PAGE.share(plan.recall, 0)} of the similar pairs found"
-        wishes.append(Wish(title, look.recall >= plan.recall, now))
-    return wishes
+        goals.append(Goal(title, look.recall >= plan.recall, now))
+    return goals
 
 
 def _missing(plan: RoundPlan, look: RoundsSummary, rounds: Sequence[RoundProgress]) -> str:
-    """Return what judging is missing until order and width are as wished, in words."""
+    """Return what judging is missing until the goals for order and width are met, in words."""
     if is_met(plan, look) or not (plan.orders or plan.width is not None):
         return ""
     if not look.is_planned:

@@ -111,8 +111,8 @@ def unfinished_problem(rounds: Sequence[RoundProgress]) -> str:
         if one.n_waiting:
             return (
                 f"Round {one.row.number} is not done: {_pairs(one.n_waiting)} of "
-                f"{one.row.n_drawn:,} are still with judges. Who has left for good can be taken "
-                "off the panel."
+                f"{one.row.n_drawn:,} are still with judges. Judges who have left for good can be "
+                "taken off the panel."
             )
         if one.n_without_label:
             return (

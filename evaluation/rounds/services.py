@@ -21,7 +21,7 @@ from audit.services import record
 from evaluation.models import Round, RoundPair, RoundPlan
 from evaluation.results.inputs import label_digest
 from evaluation.results.stored import RoundsSummary
-from evaluation.rounds.drawing import PairPool, check_pool, draw, pair_pool
+from evaluation.rounds.draw import PairPool, check_pool, draw, pair_pool
 from evaluation.rounds.progress import next_round_problem, rounds_progress, unfinished_problem
 from jobs.models import Job
 from jobs.services import enqueue
@@ -230,7 +230,7 @@ def look_subject(campaign: Campaign, number: int) -> str:
 
 
 def request_look(
-    *, campaign: Campaign, number: int, opens: bool, owner: User | None, is_wish: bool = False
+    *, campaign: Campaign, number: int, opens: bool, owner: User | None, until_goals: bool = False
 ) -> Job:
     """Queue a look at what is known after a round, and the opening of the next.
 
@@ -239,7 +239,7 @@ def request_look(
         number: of the round that is done.
         opens: whether to open the next one.
         owner: who asks; None: it happens by itself.
-        is_wish: open the next one only while the wish is not met.
+        until_goals: open the next one only while the goals are not met.
 
     Raises:
         JobConflictError: it is under way.
@@ -253,9 +253,9 @@ def request_look(
     return enqueue(
         task=LOOK_TASK,
         subject=look_subject(campaign, number),
-        title=f"Round {number} of “{campaign.name}”: what is known"[:200],
+        title=f"Round {number} of “{campaign.name}”: what is known",
         arguments={
-            "campaign": campaign.pk, "number": number, "opens": opens, "is_wish": is_wish,
+            "campaign": campaign.pk, "number": number, "opens": opens, "until_goals": until_goals,
         },
         owner=owner,
     )  # fmt: skip
@@ -267,10 +267,10 @@ def look_of(row: Round) -> RoundsSummary | None:
 
 
 def is_met(plan: RoundPlan, look: RoundsSummary) -> bool:
-    """Whether all that was wished is known; never where nothing was wished."""
-    wished: Mapping[str, bool] = {
+    """Whether all goals are met; never where none was set."""
+    goals: Mapping[str, bool] = {
         **({"order": look.order_is_known} if plan.orders else {}),
         **({"width": look.half_width <= plan.width} if plan.width is not None else {}),
         **({"recall": look.recall >= plan.recall} if plan.recall is not None else {}),
     }
-    return bool(wished) and all(wished.values())
+    return bool(goals) and all(goals.values())

@@ -8,9 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
+from accounts.refusals import add_refusal
 from evaluation.models import RoundPlan
 from evaluation.results.leaderboard import HEADINGS
-from evaluation.results.queries import latest_job, latest_result
+from evaluation.results.queries import latest_result
 from evaluation.results.stored import RoundsSummary
 from evaluation.rounds.forms import RoundsForm
 from evaluation.rounds.page import rounds_page
@@ -22,7 +23,7 @@ from evaluation.rounds.services import (
     request_look,
     stop_rounds,
 )
-from jobs.services import JobConflictError
+from jobs.queries import unfinished_job
 from lookalike.core.dataclass_json import from_json
 from lookalike.core.errors import Refused
 from pooling.campaign.views import suggested_campaign
@@ -44,7 +45,7 @@ def new_rounds(request: HttpRequest, slug: str) -> HttpResponse:
                 **form.others,
             )
         except Refused as problem:
-            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+            add_refusal(form, problem)
         else:
             messages.success(
                 request, f"“{campaign}” is a draft with its first round; no judge sees it yet."
@@ -61,7 +62,6 @@ def rounds(request: HttpRequest, slug: str) -> HttpResponse:
     plan = _plan(slug)
     progress = rounds_progress(plan)
     number = len(progress)
-    job = latest_job(LOOK_TASK, look_subject(plan.campaign, number))
     context = {
         "campaign": plan.campaign,
         "plan": plan,
@@ -69,7 +69,7 @@ def rounds(request: HttpRequest, slug: str) -> HttpResponse:
         "measure": HEADINGS.get(plan.measure, plan.measure),
         "number": number,
         "result": latest_result(plan.campaign),
-        "job": job if job and (job.is_open or job.error) else None,
+        "job": unfinished_job(LOOK_TASK, look_subject(plan.campaign, number)),
         "claim": from_json(RoundsSummary, plan.claim) if plan.claim else None,
     }
     return render(request, "evaluation/rounds.html", context)
@@ -113,7 +113,7 @@ def stop(request: HttpRequest, slug: str) -> HttpResponse:
 def _queue(request: HttpRequest, plan: RoundPlan, number: int, *, opens: bool) -> None:
     try:
         request_look(campaign=plan.campaign, number=number, opens=opens, owner=signed_in(request))
-    except (JobConflictError, Refused) as problem:
+    except Refused as problem:
         messages.error(request, str(problem))
 
 

@@ -9,8 +9,7 @@ from annotation.queries.labels import labels
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from evaluation.results.inputs import label_digest
 from evaluation.study.services import STUDY_TASK, OpinionLine, Study, study_subject
-from jobs.models import Job, JobState
-from lookalike.core.dataclass_json import from_json
+from jobs.queries import latest_found
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,7 @@ class OpinionRow:
 
 def latest_study(campaign: Campaign) -> Study | None:
     """Return the newest study of a campaign that ended well."""
-    jobs = Job.objects.filter(task=STUDY_TASK, subject=study_subject(campaign))
-    job = jobs.filter(state=JobState.SUCCEEDED).order_by("-id").first()
-    return from_json(Study, job.result) if job else None
+    return latest_found(STUDY_TASK, study_subject(campaign), Study)
 
 
 def opinion_rows(campaign: Campaign, found: Study) -> list[OpinionRow]:

@@ -25,7 +25,7 @@ class VotesLine:
 
 
 @dataclass(frozen=True)
-class Turned:
+class TurnedPair:
     """Two models that stand the other way round on shares of votes."""
 
     upper: str
@@ -101,7 +101,7 @@ class Study:
     measure: str
     labels: str
     votes: list[VotesLine] = field(default_factory=list)
-    turned: list[Turned] = field(default_factory=list)
+    turned: list[TurnedPair] = field(default_factory=list)
     unsure: float = 0.0
     opinions: list[OpinionLine] = field(default_factory=list)
     machines: list[MachineLine] = field(default_factory=list)
@@ -124,7 +124,7 @@ def request_study(*, campaign: Campaign, owner: User) -> Job:
     return enqueue(
         task=STUDY_TASK,
         subject=study_subject(campaign),
-        title=f"Further study of “{campaign}”"[:200],
+        title=f"Further study of “{campaign}”",
         arguments={"campaign": campaign.pk},
         owner=owner,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -11,10 +10,11 @@ from accounts.access import signed_in
 from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.results.leaderboard import HEADINGS
-from evaluation.results.queries import latest_job, latest_result
+from evaluation.results.queries import latest_result
 from evaluation.study.queries import is_current, latest_study, opinion_rows
 from evaluation.study.services import STUDY_TASK, request_study, study_subject
-from jobs.services import JobConflictError
+from jobs.conflicts import conflict_as_message
+from jobs.queries import unfinished_job
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -22,17 +22,14 @@ from jobs.services import JobConflictError
 def study(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show what was found, and have it looked at anew."""
     if request.method == "POST":
-        try:
+        with conflict_as_message(request):
             request_study(campaign=campaign, owner=signed_in(request))
-        except JobConflictError as problem:
-            messages.warning(request, str(problem))
         return redirect("evaluation:study", campaign.slug)
-    job = latest_job(STUDY_TASK, study_subject(campaign))
     found = latest_study(campaign)
     context: dict[str, object] = {
         "campaign": campaign,
         "result": latest_result(campaign),
-        "job": job if job and (job.is_open or job.error) else None,
+        "job": unfinished_job(STUDY_TASK, study_subject(campaign)),
         "study": found,
     }
     if found is not None:

@@ -148,8 +148,8 @@ def _places(
 
 
 def _ranked(values: Mapping[str, float | None]) -> dict[str, int]:
-    """Return the place of each model; equal values share one."""
-    known = {name: -1.0 if value is None else value for name, value in values.items()}
+    """Return the place of each model; values that are equal but for rounding share one."""
+    known = {name: -1.0 if value is None else round(value, 9) for name, value in values.items()}
     return {
         name: 1 + sum(other > value for other in known.values()) for name, value in known.items()
     }

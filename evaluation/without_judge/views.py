@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -10,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import admin_required, signed_in
 from annotation.models import PanelMember
 from annotation.views.campaigns import page_frame
-from evaluation.results.queries import latest_job
+from evaluation.results.leaderboard import HEADINGS
 from evaluation.without_judge.choices import choice_changes
 from evaluation.without_judge.comparison import (
     TASK,
@@ -18,7 +17,9 @@ from evaluation.without_judge.comparison import (
     ranking_subject,
     request_ranking,
 )
-from jobs.services import JobConflictError
+from jobs.conflicts import conflict_as_message
+from jobs.models import JobState
+from jobs.queries import latest_job
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -31,15 +32,16 @@ def without(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if request.method == "POST":
         if is_choice:
             raise Http404  # there are no models to rank
-        try:
+        with conflict_as_message(request):
             request_ranking(member=member, by=signed_in(request))
-        except JobConflictError as problem:
-            messages.error(request, str(problem))
         return redirect("evaluation:without", slug, number)
+    job = latest_job(TASK, ranking_subject(member))
+    ranked = job.result["measures"] if job and job.state == JobState.SUCCEEDED else {}
     context = {
         **page_frame(member.campaign, "quality"),
         "member": member,
         "changes": choice_changes(member) if is_choice else label_changes(member),
-        "job": latest_job(TASK, ranking_subject(member)),
+        "job": job,
+        "rankings": [(HEADINGS.get(name, name), rows) for name, rows in ranked.items()],
     }
     return render(request, "evaluation/without.html", context)

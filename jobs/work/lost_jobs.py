@@ -9,7 +9,7 @@ import psutil
 from django.db.models import F, Q
 from django.utils import timezone
 
-from jobs.models import Job, JobState
+from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import send
 from jobs.work.running import MAX_ATTEMPTS
 
@@ -43,10 +43,11 @@ def reap_lost_jobs() -> int:
 
 def lost_job(*, task: str, subject: str) -> Job | None:
     """Return the open job of a process that is gone, if that is what stands in the way."""
-    job = Job.objects.filter(task=task, subject=subject, state=JobState.RUNNING).first()
+    job = Job.objects.filter(task=task, subject=subject, state__in=OPEN_STATES).first()
     if job is None:
         return None
     host, _, pid = job.worker.rpartition(":")
     is_gone = host == socket.gethostname() and pid.isdigit() and not psutil.pid_exists(int(pid))
-    is_late = job.lease_until is not None and job.lease_until < timezone.now()
+    is_running = job.state == JobState.RUNNING
+    is_late = is_running and job.lease_until is not None and job.lease_until < timezone.now()
     return job if is_gone or is_late else None

@@ -121,6 +121,11 @@ def _may_pass(problem: Exception) -> bool:
     return isinstance(problem, PassingError | MemoryError | OperationalError | InterfaceError)
 
 
+def this_process() -> str:
+    """Return what names this process among all machines, as the row of a job has it."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
 def _claim(uid: uuid.UUID | str) -> Job | None:
     """Take a queued job, or a running one whose lease has run out; None if neither."""
     now = timezone.now()
@@ -135,7 +140,7 @@ def _claim(uid: uuid.UUID | str) -> Job | None:
             return None
         job.state = JobState.RUNNING
         job.n_attempts += 1
-        job.worker = f"{socket.gethostname()}:{os.getpid()}"
+        job.worker = this_process()
         job.held_by = Worker.objects.filter(name=settings.WORKER_NAME).first()
         job.started_at = job.started_at or now
         job.lease_until = now + LEASE

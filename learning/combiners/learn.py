@@ -13,8 +13,8 @@ from jobs.services import JobError
 from learning.combiners.recipes import CatalogCombiner
 from learning.material import Material
 from learning.models import TextSpace
-from learning.reading import space_encoder
 from learning.runs.work import RunWork
+from learning.text_vectors import space_encoder
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import from_json
 from lookalike.learning.compose.catalog_combiner import (

@@ -13,8 +13,8 @@ from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import load_vectors
 from learning.embeddings.recipes import CatalogEmbedding
 from learning.material import Material
-from learning.reading import ready_encoder
 from learning.runs.work import RunWork
+from learning.text_vectors import ready_encoder
 from lookalike.core.arrays import Floats
 from lookalike.core.dataclass_json import from_json
 from lookalike.learning.embeddings.learn import KnownImages, LearntEmbedding

@@ -12,7 +12,7 @@ from catalog.vectors.projections import read_layers, store_projection
 from jobs.services import JobError, JobProgress
 from learning.models import Notion, TextSpace
 from learning.notions.recipes import NotionRecipe
-from learning.reading import full_memory_named, read_texts
+from learning.text_vectors import full_memory_named, read_texts
 from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.core.errors import Refused
 from lookalike.learning.notions.closed_forms import prompt_span

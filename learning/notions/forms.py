@@ -81,16 +81,19 @@ class NotionForm(forms.Form):
 
 def _example(space: TextSpace) -> dict[str, Any]:
     """Return the values of the captioned attribute that was learned best, and its caption."""
-    scores = [score for score in space.run.scores if score.column in sayable_columns(space)]
-    if not scores:
+    columns = sayable_columns(space)
+    if not columns:
         return {"words": "red, orange, yellow, green, blue, purple, black, white"}
-    best = max(scores, key=lambda score: score.accuracy - score.majority)
-    return said_by_column(space, best.column)
+    return said_by_column(space, columns[0])
 
 
 def sayable_columns(space: TextSpace) -> list[str]:
-    """Return the attributes of which a space has read captions and whose values can be read."""
+    """Return the attributes of which a space has read captions and whose values can be read.
+
+    Those that were learned best come first.
+    """
     scores = [score for score in space.run.scores if score.was_captioned]
+    scores.sort(key=lambda score: score.majority - score.accuracy)
     return [score.column for score in scores if score.n_values < MANY_VALUES]
 
 

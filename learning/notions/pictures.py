@@ -22,7 +22,7 @@ from learning.models import Notion, NotionPicture, PictureKind
 from learning.neighbours import parent_vectors, pictures_offered
 from learning.notions.fit import fit_notion
 from learning.notions.recipes import NotionRecipe
-from learning.reading import full_memory_named
+from learning.text_vectors import full_memory_named
 from lookalike.backbones.networks import NetworkBackbone
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import from_json

@@ -8,7 +8,7 @@ from catalog.models import Catalog, EmbeddingSet, Image
 from catalog.vectors.embeddings import load_vectors
 from catalog.vectors.projections import read_layers
 from learning.models import TextSpace
-from learning.reading import ready_encoder
+from learning.text_vectors import ready_encoder
 from lookalike.core.errors import Refused
 from lookalike.learning.lit.space import TextSpace as Heads
 from lookalike.learning.notions.attribute_notions import (

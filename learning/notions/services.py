@@ -17,8 +17,8 @@ from catalog.vectors.projections import delete_projection
 from jobs.models import Job
 from jobs.services import enqueue
 from learning.models import Notion, TextSpace
+from learning.models_in_use import refuse_if_pooled
 from learning.notions.recipes import NotionRecipe, check_recipe
-from learning.pooled import refuse_if_pooled
 from learning.unused_files import remove_unused_files
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
@@ -52,7 +52,7 @@ def notion_job(*, space: TextSpace, name: str, recipe: NotionRecipe) -> dict[str
     return {
         "task": NOTION_TASK,
         "subject": f"notion {space.slug}#{slug}",
-        "title": f"Fit the notion “{name}”"[:200],
+        "title": f"Fit the notion “{name}”",
         "arguments": {
             "space_id": space.pk, "slug": slug, "name": name[:200], "recipe": as_json(recipe),
         },
@@ -68,7 +68,7 @@ def start_pictures(*, notion: Notion, owner: User) -> Job:
     return enqueue(
         task=PICTURES_TASK,
         subject=pictures_subject(notion),
-        title=f"Draw the notion “{notion}”"[:200],
+        title=f"Draw the notion “{notion}”",
         arguments={"notion_id": notion.pk},
         owner=owner,
     )

@@ -11,11 +11,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
+from accounts.refusals import add_refusal
 from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import EmbeddingError
 from catalog.vectors.projections import read_layers
+from jobs.conflicts import conflict_as_message
 from jobs.models import Job, JobState
-from jobs.services import JobConflictError
+from jobs.queries import latest_job
 from learning.live import fitted, warm
 from learning.models import Notion, NotionPicture, TextSpace
 from learning.neighbours import (
@@ -71,7 +73,7 @@ def _keep(request: HttpRequest, space: TextSpace) -> HttpResponseBase:
                 owner=person,
             )  # fmt: skip
         except Refused as problem:
-            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+            add_refusal(form, problem)
         else:
             return redirect("learning:space", space.slug)
     context = _editor(request, space, form, request.POST)
@@ -131,8 +133,7 @@ def notion(request: HttpRequest, slug: str, head: str) -> HttpResponse:
 
 def _drawing(notion: Notion) -> Job | None:
     """Return the last job that was to draw a notion, unless it has."""
-    jobs = Job.objects.filter(task=PICTURES_TASK, subject=pictures_subject(notion))
-    last = jobs.select_related("owner").order_by("-id").first()
+    last = latest_job(PICTURES_TASK, pictures_subject(notion))
     return None if last is None or last.state == JobState.SUCCEEDED else last
 
 
@@ -140,10 +141,8 @@ def _drawing(notion: Notion) -> Job | None:
 @admin_required
 def draw(request: HttpRequest, slug: str, head: str) -> HttpResponseBase:
     """Have the pictures of a notion drawn."""
-    try:
+    with conflict_as_message(request):
         start_pictures(notion=_find(slug, head), owner=signed_in(request))
-    except JobConflictError as problem:
-        messages.error(request, str(problem))
     return redirect("learning:notion", slug, head)
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.db.models import Count
 
+from catalog.browsing.facets import Attribute, list_attributes
 from catalog.models import Catalog
 from learning.combiners.recipes import MOST_TRIPLETS, CatalogCombiner
 from learning.embeddings.recipes import MOST_DIMS, CatalogEmbedding
@@ -30,6 +31,7 @@ METHOD_NAMES = {
     "s2sd": "S2SD: follows larger branches of itself",
     FINE_TUNING: "Fine-tuning: a head classifies each attribute",
     CONDITIONS: "CSN: each attribute is a condition",
+    "mixture": "Mixture: sorts triplets by condition, which nobody names",
     "LSN": "LSN: guesses conditions",
     "SCE-Net": "SCE-Net: guesses them, mixes vectors",
     "DiscoverNet-Set": "DiscoverNet-Set: … mixes distances",
@@ -90,6 +92,13 @@ class RunForm(forms.Form):
     def detail_fields(self) -> list[forms.BoundField]:
         """The fields that are folded."""
         return [self[name] for name in self.details]
+
+    @property
+    def attributes(self) -> list[Attribute]:
+        """What the catalog that is chosen says of its images; nothing before one is chosen."""
+        asked = str(self["catalog"].value() or "")
+        catalog = Catalog.objects.filter(pk=asked).first() if asked.isdecimal() else None
+        return [one for one in list_attributes(catalog) if one.n_values > 1] if catalog else []
 
     @property
     def has_detail_errors(self) -> bool:

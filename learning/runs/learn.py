@@ -11,11 +11,11 @@ from learning.combiners.learn import learn_combiner
 from learning.embeddings.learn import learn_embedding
 from learning.material import Material, material_of
 from learning.models import Family, TrainingRun
-from learning.reading import full_memory_named
 from learning.runs.checkpoints import drop_checkpoints
 from learning.runs.families import recipe_of
 from learning.runs.work import RunWork
 from learning.text_spaces.learn import learn_text_space
+from learning.text_vectors import full_memory_named
 from pooling.embedding.embed import embed_by
 
 Learn = Callable[[RunWork, Material], None]

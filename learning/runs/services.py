@@ -18,7 +18,7 @@ from catalog.vectors.projections import delete_projection
 from jobs.models import Job
 from jobs.services import cancel_job, enqueue
 from learning.models import Family, TextSpace, TrainingRun
-from learning.pooled import refuse_if_pooled
+from learning.models_in_use import refuse_if_pooled
 from learning.runs.checkpoints import drop_checkpoints
 from learning.runs.families import TASKS, recipe_of
 from learning.runs.recipes import Recipe
@@ -88,7 +88,7 @@ def run_job(run: TrainingRun) -> dict[str, Any]:
     return {
         "task": TASKS[run.family],
         "subject": f"training run {run.pk}",
-        "title": f"Learn the {run.family_name} “{run.name}”"[:200],
+        "title": f"Learn the {run.family_name} “{run.name}”",
         "arguments": {"run_id": run.pk},
     }
 

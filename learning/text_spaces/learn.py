@@ -7,9 +7,9 @@ import numpy as np
 from catalog.vectors.projections import write_layers
 from learning.material import Material
 from learning.models import TextSpace
-from learning.reading import ready_encoder
 from learning.runs.work import RunWork
 from learning.text_spaces.recipes import SpaceRecipe
+from learning.text_vectors import ready_encoder
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.core.errors import Refused

@@ -93,7 +93,7 @@ def careless_flags(
     ]
     if checks.n >= LEAST_CHECKS and checks.value < CHECKS_SHARE:
         found.append(
-            Flag("checks", "Missed checks", f"{CHECKS_SHARE:.0%} of {LEAST_CHECKS} or more",
+            Flag("checks", "Missed checks", f"{_percent(CHECKS_SHARE)} of {LEAST_CHECKS} or more",
                  f"{checks.n_hits} of {checks.n} silent checks as expected")
         )  # fmt: skip
     if sequence.n >= LEAST_ORDER and sequence.p < ORDER_P:
@@ -101,8 +101,8 @@ def careless_flags(
         found.append(
             Flag("order", "Order effect", f"p of {ORDER_P} or more over {LEAST_ORDER} answers",
                  f"answers {does} the one before: similar after similar "
-                 f"{sequence.after_similar:.0%}, after different "
-                 f"{sequence.after_different:.0%} (z {sequence.z:.1f})")
+                 f"{_percent(sequence.after_similar)}, after different "
+                 f"{_percent(sequence.after_different)} (z {sequence.z:.1f})")
         )  # fmt: skip
     if n_stops >= LEAST_STOPS:
         found.append(
@@ -112,13 +112,18 @@ def careless_flags(
     return found
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
 def _pace(answers: Answers) -> Iterator[Flag]:
     times = answers.visible_ms[~answers.in_sheet & answers.is_vote]
     least = PAIR_MS + PICTURE_MS * (answers.n_pictures - 2)
     n_fast = int((times < least).sum())
     if times.size >= LEAST and n_fast > FAST_SHARE * times.size:
         yield Flag(
-            "pace", "Pace", f"{least / 1000:g} s for 9 of 10, {answers.n_pictures} pictures each",
+            "pace", "Pace",
+            f"{least / 1000:g} s or more for 9 of 10 votes, {answers.n_pictures} pictures each",
             f"{n_fast} of {times.size} votes in less; median {np.median(times) / 1000:.2f} s",
         )  # fmt: skip
 
@@ -150,7 +155,7 @@ def _unseen(answers: Answers) -> Iterator[Flag]:
     if times.size >= LEAST and n_unseen > UNSEEN_SHARE * times.size:
         yield Flag(
             "unseen", "Answered before the pictures could be seen",
-            f"{UNSEEN_MS / 1000} s for 98 of 100",
+            f"{UNSEEN_MS / 1000} s or more for 98 of 100 votes",
             f"{n_unseen} of {times.size} votes in less",
         )  # fmt: skip
 
@@ -164,12 +169,15 @@ def _one_sided(n_similar: int, n_different: int, others: Share) -> Iterator[Flag
     usual = others.value if word == "similar" else 1 - others.value
     if share >= ONE_SIDED and not usual > share - ONE_SIDED_LEAD:
         told = (
-            "nobody else judged them" if others.n == 0 else f"others {usual:.0%} on the same pairs"
+            "nobody else judged them"
+            if others.n == 0
+            else f"others {_percent(usual)} on the same pairs"
         )
         yield Flag(
             "one_sided", "One-sided",
-            f"less than {ONE_SIDED:.0%} one answer, or others within {ONE_SIDED_LEAD:.0%}",
-            f"{max(n_similar, n_different)} of {n} votes “{word}” ({share:.0%}); {told}",
+            f"less than {_percent(ONE_SIDED)} one answer, "
+            f"or others within {_percent(ONE_SIDED_LEAD)}",
+            f"{max(n_similar, n_different)} of {n} votes “{word}” ({_percent(share)}); {told}",
         )  # fmt: skip
 
 
@@ -182,6 +190,6 @@ def _one_place(places: Ints) -> Iterator[Flag]:
     if n_there >= ONE_SIDED * places.size:
         yield Flag(
             "one_place", "One place",
-            f"less than {ONE_SIDED:.0%} of picks at one place; pictures are put there by lot",
+            f"less than {_percent(ONE_SIDED)} of picks at one place; pictures are put there by lot",
             f"{n_there} of the latest {places.size} picks at place {place + 1}",
         )  # fmt: skip

@@ -15,11 +15,12 @@ class BatchSize:
 
     Attributes:
         now: pictures of the next batch.
+        grows: whether it may still double; what batches take is to be told then.
     """
 
     def __init__(self, size: int, *, grows: bool = False) -> None:
         self.now = size
-        self._grows = grows
+        self.grows = grows
         self._rate_before = 0.0
         self._rates: list[float] = []
         self._is_warm = False
@@ -27,11 +28,11 @@ class BatchSize:
     def did_not_fit(self, n_pictures: int) -> None:
         """Note that so many pictures at once were too many for the memory."""
         self.now = min(self.now, -(-n_pictures // 2))
-        self._grows = False
+        self.grows = False
 
     def worked(self, n_pictures: int, seconds: float) -> None:
         """Note how long a batch took; those that are not full say nothing."""
-        if not self._grows or n_pictures != self.now:
+        if not self.grows or n_pictures != self.now:
             return
         if not self._is_warm:
             self._is_warm = True
@@ -43,9 +44,9 @@ class BatchSize:
     def _decide(self, rate: float) -> None:
         if rate < GAIN * self._rate_before:
             self.now //= 2
-            self._grows = False
+            self.grows = False
         elif 2 * self.now > MOST:
-            self._grows = False
+            self.grows = False
         else:
             self._rate_before, self._rates, self._is_warm = rate, [], False
             self.now *= 2

@@ -1,9 +1,10 @@
 """From pictures to vectors.
 
 On the processor every thread takes whole batches, from decoding to vectors, and computes alone,
-so that all cores stay busy and none waits for another. On a GPU the threads decode ahead while
-one thread feeds the device. Groups of pictures follow each other without a pause: those of the
-next are begun before the last of the present one are done.
+so that all cores stay busy and none waits for another. On a GPU the threads have processes decode
+ahead while two others feed the device in turn: while it computes one batch, the next is made
+ready. Groups of pictures follow each other without a pause: those of the next are begun before
+the last of the present one are done.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.backbones.batches import BatchSize
+from lookalike.backbones.decoders import Decoders, read_picture
 from lookalike.backbones.pictures import Opener, PictureProblem, open_picture, picture_name
 from lookalike.backbones.protocol import Backbone, OutOfMemoryError, Vectors
 from lookalike.core.threads import Pool
@@ -28,6 +30,7 @@ from lookalike.core.threads import Pool
 __all__ = ["Opener", "PictureProblem", "embed_images", "embed_in_turn", "open_picture"]
 
 AHEAD = 3  # batches decoded ahead of a GPU
+FEEDERS = 2  # batches made ready for a GPU or computed there
 AHEAD_PER_THREAD = 2  # batches begun for each thread of the processor
 MAX_NAMED = 5
 Broken = dict[int, str]
@@ -204,14 +207,22 @@ class _Line:
                 n_waiting += 1
         return self._begun[0] if self._begun else None
 
+    def taken(self, n: int) -> list[Future[Any]]:
+        """Take the next pieces of one group, n at most; none if none is begun."""
+        for group in self._begun:
+            if group.waiting:
+                return [group.waiting.popleft() for _ in range(min(n, len(group.waiting)))]
+        return []
+
 
 def _on_processor(
     pool: Pool, backbone: Backbone, groups: Iterable[_Group], size: BatchSize
 ) -> Generator[_Group]:
     """Yield a group after each of its batches, every one of which is the work of one thread."""
     forward = _Forward(backbone, size)
+    how = backbone.transform, backbone.smallest_side
     line = _Line(
-        pool, lambda part: forward([_read(backbone, one) for one in part]), groups, size.now
+        pool, lambda part: forward([read_picture(one, *how) for one in part]), groups, size.now
     )
     while (group := line.first(AHEAD_PER_THREAD * pool.n_threads)) is not None:
         if group.waiting:
@@ -224,24 +235,24 @@ def _on_gpu(
 ) -> Generator[_Group]:
     """Yield a group after each of its batches; the threads decode one picture at a time."""
     forward = _Forward(backbone, size)
-    line = _Line(pool, lambda part: _read(backbone, part[0]), groups, 1)
-    while (group := line.first((AHEAD + 1) * size.now)) is not None:
-        if group.waiting:
-            n = min(size.now, len(group.waiting))
-            inputs = [group.waiting.popleft().result() for _ in range(n)]
-            started = time.perf_counter()
-            found = forward(inputs)
-            size.worked(n, time.perf_counter() - started)
-            group.store(*found)
-        yield group
 
+    def feed(decoded: list[Future[Any]]) -> tuple[Vectors, Broken]:
+        inputs = [one.result() for one in decoded]
+        started = time.perf_counter()
+        found = forward(inputs)
+        size.worked(len(inputs), time.perf_counter() - started)
+        return found
 
-def _read(backbone: Backbone, image: Path | Opener) -> Any:
-    """Return a picture as the model's input, or why it cannot be read."""
-    try:
-        return backbone.transform(open_picture(image, backbone.smallest_side))
-    except PictureProblem as problem:
-        return problem
+    fed: deque[Future[tuple[Vectors, Broken]]] = deque()  # of the first groups, in order
+    with Decoders(backbone.transform, backbone.smallest_side) as decoders, Pool(FEEDERS) as feeders:
+        line = _Line(pool, lambda part: decoders.read(part[0]), groups, 1)
+        while (group := line.first((AHEAD + 1) * size.now)) is not None:
+            # batches that are timed go alone
+            while len(fed) < (1 if size.grows else FEEDERS) and (batch := line.taken(size.now)):
+                fed.append(feeders.begin(feed, batch))
+            if group.images:
+                group.store(*fed.popleft().result())
+            yield group
 
 
 class _Forward:

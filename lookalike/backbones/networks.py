@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
-from torchvision.transforms import Compose, Normalize, ToTensor
+from torchvision.transforms import CenterCrop, Compose, Normalize, Resize, ToTensor
+from torchvision.transforms.functional import pil_modes_mapping
 
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.folding import fold_batch_norms
+from lookalike.backbones.normalising import look_up_pixels, look_up_planes
 from lookalike.backbones.protocol import OutOfMemoryError, Vectors, compute_fingerprint, unit_rows
+from lookalike.backbones.resizing import AsArray, Resized
 from lookalike.backbones.weights import state_sha256
+from lookalike.core.arrays import Float32s
 from lookalike.core.memory import free_memory, is_out_of_memory
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -71,7 +75,22 @@ class Pixels:
         size = getattr(steps[0], "size", 0)
         side = max(size) if isinstance(size, tuple | list) else int(size)
         mean, std = ([float(value) for value in of] for of in (steps[-1].mean, steps[-1].std))
-        return cls(Compose(steps[:-2]), mean, std, side)
+        return cls(_by_pillow(steps[:-2]), mean, std, side)
+
+
+def _by_pillow(steps: Sequence[Any]) -> Callable[[Image.Image], Image.Image]:
+    """Return the steps before the arithmetic, without torchvision where they are the usual ones."""
+    whole: Callable[[Image.Image], Image.Image] = Compose(list(steps))
+    known = [step for step in steps if type(step).__name__ != "MaybeConvertMode"]  # RGB it is
+    kinds = [type(step) for step in known]
+    if kinds not in ([Resize], [Resize, CenterCrop]) or known[0].max_size is not None:
+        return whole
+    size = known[0].size
+    size = size if isinstance(size, int) else tuple(size) if len(size) == 2 else size[0]
+    crop = tuple(known[1].size) if len(known) == 2 else None
+    if crop and not np.all(np.array(crop) <= size):
+        return whole  # torchvision pads
+    return Resized(size, Image.Resampling(pil_modes_mapping[known[0].interpolation]), crop)
 
 
 class NetworkBackbone:
@@ -93,9 +112,13 @@ class NetworkBackbone:
         self.smallest_side = pixels.smallest_side
         self.on_gpu = device.type != "cpu"
         self.batch_size = BATCH_ON_GPU if self.on_gpu else BATCH_ON_CPU
-        self._pixels, self._device = pixels, device
+        self.transform, self._device = AsArray(pixels.resize), device
         self._mean = torch.tensor(pixels.mean, device=device).view(1, 3, 1, 1)
         self._std = torch.tensor(pixels.std, device=device).view(1, 3, 1, 1)
+        values = torch.arange(256, dtype=torch.uint8).view(256, 1, 1, 1).expand(-1, 3, 1, 1)
+        table = self._normalised(values.to(device)).view(256, 3).T
+        self._table: Float32s = np.ascontiguousarray(table.cpu().numpy())
+        self._takes_planes = False
         # benchmarks/README.md: with bfloat16 and some networks fewer than 99 % of the ten nearest
         # neighbours stay the same
         self._precision = "float32" if precision == "auto" else precision
@@ -126,10 +149,6 @@ class NetworkBackbone:
         """SHA-256 of the card."""
         return compute_fingerprint(self.card)
 
-    def transform(self, image: Image.Image) -> NDArray[np.uint8]:
-        """Return one RGB picture resized and cropped, shape (height, width, 3)."""
-        return np.asarray(self._pixels.resize(image), np.uint8)
-
     def embed(self, inputs: Sequence[NDArray[np.uint8]]) -> Vectors:
         """Return the unit vectors of transformed pictures, shape (n, dim).
 
@@ -153,7 +172,7 @@ class NetworkBackbone:
 
     def run_by(self, engine: Callable[[torch.Tensor], NDArray[np.float32]], name: str) -> None:
         """Let another engine than torch run the network from now on; the card names it."""
-        self._run = engine
+        self._run, self._takes_planes = engine, True
         self.card = {**self.card, "engine": name}
 
     def forward_by_torch(self, batch: torch.Tensor) -> NDArray[np.float32]:
@@ -172,13 +191,33 @@ class NetworkBackbone:
         return vectors.float()
 
     def as_inputs(self, inputs: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
-        """Return transformed pictures as a batch, in channels-last order, by torchvision's sums."""
-        batch = torch.from_numpy(np.stack(inputs))
-        if self._device.type == "cuda":
-            batch = batch.pin_memory()
-        batch = batch.to(self._device, non_blocking=True)
-        scaled = batch.permute(0, 3, 1, 2).to(torch.float32).div_(255)
+        """Return transformed pictures as a batch, by torchvision's sums.
+
+        Another engine gets one channel after the other, torch the channels last.
+        """
+        if self._device.type == "cpu":
+            return self._looked_up([np.ascontiguousarray(picture) for picture in inputs])
+        shape = (len(inputs), *inputs[0].shape)
+        # pinned, so that it is copied while the device computes another batch
+        host = torch.empty(shape, dtype=torch.uint8, pin_memory=self._device.type == "cuda")
+        np.stack(inputs, out=host.numpy())
+        return self._normalised(host.to(self._device, non_blocking=True).permute(0, 3, 1, 2))
+
+    def _normalised(self, pictures: torch.Tensor) -> torch.Tensor:
+        scaled = pictures.float().div_(255)
         return scaled.sub_(self._mean).div_(self._std)
+
+    def _looked_up(self, pictures: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
+        height, width, _ = pictures[0].shape
+        if self._takes_planes:
+            planes = np.empty((len(pictures), 3, height, width), np.float32)
+            for picture, out in zip(pictures, planes, strict=True):
+                look_up_planes(picture, self._table, out)
+            return torch.from_numpy(planes)
+        pixels = np.empty((len(pictures), height, width, 3), np.float32)
+        for picture, out in zip(pictures, pixels, strict=True):
+            look_up_pixels(picture, self._table, out)
+        return torch.from_numpy(pixels).permute(0, 3, 1, 2)
 
     def _forward(self, batch: torch.Tensor) -> torch.Tensor:
         with torch.inference_mode(), self._autocast():

@@ -30,21 +30,43 @@ def open_picture(source: Path | Opener, smallest_side: int = 0) -> Image.Image:
         PictureProblem: it is missing, cannot be decoded, or has more than 8 bits a channel.
         OSError: the function could not get at it, which says nothing about the picture.
     """
-    try:
-        file = source.open("rb") if isinstance(source, Path) else source()
-    except FileNotFoundError as problem:
-        raise PictureProblem(f"{picture_name(source)}: {problem}") from problem
+    file = _file(source)
     try:
         with closing(file):
             return _decoded(file, smallest_side)
     except Exception as problem:  # decoders meet damaged bytes with errors of every type
-        reason = str(problem) or type(problem).__name__
-        raise PictureProblem(f"{picture_name(source)}: {reason}") from problem
+        raise _problem(source, problem) from problem
+
+
+def picture_content(source: Path | Opener) -> bytes:
+    """Return what a file holds, to be opened elsewhere.
+
+    Raises:
+        PictureProblem: it is missing, or cannot be read.
+        OSError: as `open_picture`.
+    """
+    file = _file(source)
+    try:
+        with closing(file):
+            return file.read()
+    except Exception as problem:  # as `open_picture` has it
+        raise _problem(source, problem) from problem
 
 
 def picture_name(source: Path | Opener) -> str:
     """Return what to call a picture in a message."""
     return str(source) if isinstance(source, Path) else getattr(source, "__name__", repr(source))
+
+
+def _file(source: Path | Opener) -> BinaryIO:
+    try:
+        return source.open("rb") if isinstance(source, Path) else source()
+    except FileNotFoundError as problem:
+        raise PictureProblem(f"{picture_name(source)}: {problem}") from problem
+
+
+def _problem(source: Path | Opener, problem: Exception) -> PictureProblem:
+    return PictureProblem(f"{picture_name(source)}: {str(problem) or type(problem).__name__}")
 
 
 def _decoded(file: BinaryIO, smallest_side: int) -> Image.Image:

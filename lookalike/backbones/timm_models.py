@@ -34,6 +34,26 @@ def timm_backbone(
     """Load a timm model with its pretrained weights.
 
     Raises:
+        UnknownModelError, WeightsUnavailableError, WeightsError: as `timm_network`.
+    """
+    return _backbone(spec, *timm_network(spec, folder), device, precision)
+
+
+def file_backbone(spec: Spec, device: torch.device, precision: Precision) -> NetworkBackbone:
+    """Load a file of weights into a timm architecture; what else it holds is left.
+
+    Raises:
+        UnknownModelError, WeightsError: as `file_network`.
+    """
+    return _backbone(spec, *file_network(spec), device, precision)
+
+
+def timm_network(spec: Spec, folder: Path | None = None) -> tuple[Any, Path]:
+    """Return a timm model with its pretrained weights, and their file.
+
+    It has its classifier where the spec asks for classes alone.
+
+    Raises:
         UnknownModelError: timm has no such model or tag.
         WeightsUnavailableError: its weights are neither here nor to be fetched.
         WeightsError: they are here, but damaged.
@@ -48,11 +68,11 @@ def timm_backbone(
         model = _with_file(spec, path)
     if spec.pooling != CLASSES:
         model.reset_classifier(0)
-    return _backbone(spec, model, path, device, precision)
+    return model, path
 
 
-def file_backbone(spec: Spec, device: torch.device, precision: Precision) -> NetworkBackbone:
-    """Load a file of weights into a timm architecture; what else it holds is left.
+def file_network(spec: Spec) -> tuple[Any, Path]:
+    """Return a timm architecture with the weights of a file, and the file.
 
     Raises:
         UnknownModelError: timm has no such architecture.
@@ -63,12 +83,25 @@ def file_backbone(spec: Spec, device: torch.device, precision: Precision) -> Net
     n_classes = None if spec.pooling == CLASSES else 0  # its own number, or no classifier
     model = timm.create_model(spec.model, pretrained=False, num_classes=n_classes)
     model.load_state_dict(fitted(read_weights(path), model.state_dict(), path))
-    return _backbone(spec, model, path, device, precision)
+    return model, path
 
 
-def timm_pixels(model: nn.Module, spec: str) -> tuple[Pixels, dict[str, str]]:
-    """Return timm's own preprocessing of a model, and a description of it."""
+def own_side(model: nn.Module) -> int:
+    """Return of how many pixels' side the pictures are that a model of timm gets."""
+    return int(resolve_model_data_config(model)["input_size"][1])
+
+
+def timm_pixels(model: nn.Module, spec: str, side: int = 0) -> tuple[Pixels, dict[str, str]]:
+    """Return timm's own preprocessing of a model, and a description of it.
+
+    Args:
+        model: of timm.
+        spec: of the model, for messages.
+        side: pixels of the square that it gets; 0 for its own.
+    """
     config = resolve_model_data_config(model)
+    if side:
+        config["input_size"] = (3, side, side)
     pixels = Pixels.of(create_transform(**config, is_training=False), spec)
     return pixels, {key: str(value) for key, value in sorted(config.items())}
 

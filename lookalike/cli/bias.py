@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from lookalike.bias.evidence.files import read_attribute, read_families, read_pr
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.text import as_text
+from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
@@ -35,16 +38,13 @@ OF_THE_RELEASE = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-
-    def add(name: str, text: str, **options: Any) -> None:
-        parser.add_argument(name, metavar="FILE", type="input", help=text, **options)
-
+    add = partial(file_option, parser)
     add("--release", "a release's folder or zip, in place of all other files")
     add("--qrels", "labels: VSD JSON, TREC, CSV or parquet")
-    add("--proposals", "CSV or parquet: query,candidate,model,rank")
+    add("--proposals", PROPOSALS)
     add("--run", "TREC, CSV or parquet; once per model", default=[], action="append")
     add("--families", "CSV or parquet: model,family")
-    add("--votes", "CSV or parquet: query,candidate,annotator,value; or a release's judgements")
+    add("--votes", VOTES)
     add("--metadata", "products (VSD JSON or CSV path,product_id); their pairs are left out")
     add("--attributes", "CSV or parquet: path and one column per --attribute")
     add("--negatives", "frozen random negatives: labels that are all 0, or a release's")
@@ -73,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--permutations", type=int, default=10_000, metavar="N", help="default: %(default)s"
     )
-    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, help="default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> Report:

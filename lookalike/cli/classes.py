@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.did_you_mean import did_you_mean
@@ -46,17 +47,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"k of k-means; default: the number of classes, where there are at most "
         f"{MOST_CLUSTERS:,}; language guidance takes that of the training set",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Score.
+    """Score the vectors by each column.
 
     Raises:
         InputError, Refused: files, columns or numbers that cannot be used.
     """
-    if arguments.starts < 0 or (arguments.clusters or 2) < 2 or arguments.seed < 0:
-        raise InputError("--starts and --seed are whole numbers from 0, --clusters from 2")
+    if arguments.starts < 0 or (arguments.clusters or 2) < 2:
+        raise InputError("--starts is a whole number from 0, --clusters from 2")
     described = described_vectors(arguments)
     if len(set(described.ids)) < len(described.ids):
         raise InputError(f"{arguments.vectors} names an image twice; each is one query")

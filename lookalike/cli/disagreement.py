@@ -9,6 +9,7 @@ import numpy as np
 
 from lookalike.agreement.disagreement import Group, disagreement_groups
 from lookalike.bias.evidence.files import read_attribute, read_votes
+from lookalike.cli.inputs import VOTES, file_option
 from lookalike.cli.output import Report
 from lookalike.core.arrays import Bools, Float32s
 from lookalike.io.documents import Table
@@ -29,24 +30,16 @@ Pair = tuple[str, str]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "--votes", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,annotator,value; or a release's judgements",
-    )  # fmt: skip
-    parser.add_argument(
-        "--attributes", type="input", metavar="FILE",
-        help="CSV or parquet: path and one column per --attribute",
-    )  # fmt: skip
+    file_option(parser, "--votes", VOTES, required=True)
+    file_option(parser, "--attributes", "CSV or parquet: path and one column per --attribute")
     parser.add_argument(
         "--attribute", action="append", default=[], metavar="NAME", help="column of --attributes"
     )
-    parser.add_argument(
-        "--vectors", type="input", metavar="FILE", help="of the images: .npz or parquet"
-    )
+    file_option(parser, "--vectors", "of the images: .npz or parquet")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Group.
+    """Group the contested pairs.
 
     Raises:
         InputError: files or options that cannot be used.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
@@ -11,7 +10,7 @@ from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.release.health import Rivals, VersionHealth, versions_health
+from lookalike.release.health import VersionHealth, versions_health
 from lookalike.release.opened import open_release
 from lookalike.stats.text_tables import TEXT, table
 
@@ -62,19 +61,8 @@ def run(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _top(one: VersionHealth) -> Rivals | None:
-    """Return the group of models that the board begins with."""
-    return one.rivals[0] if one.rivals else None
-
-
-def _mean_hole(one: VersionHealth, *, new: bool = False) -> float:
-    holes = [hole for hole in one.holes if hole.is_new or not new]
-    shares = [hole.share for hole in holes if not math.isnan(hole.share)]
-    return sum(shares) / len(shares) if shares else float("nan")
-
-
 def _row(one: VersionHealth) -> list[str | int | float | None]:
-    top, drift = _top(one), one.drift
+    top, drift = one.top, one.drift
     rivals = [None] * 4 if top is None else [top.whom, top.n_models, top.n_tied, top.power]
     drifted: list[int | float | None] = [None] * 5
     if drift is not None:
@@ -83,7 +71,7 @@ def _row(one: VersionHealth) -> list[str | int | float | None]:
     return [
         *(one.title, one.n_queries, one.n_labels, one.n_similar, one.judged),
         *rivals,
-        *(_mean_hole(one), _mean_hole(one, new=True)),
+        *(one.mean_hole(), one.mean_hole(of_new=True)),
         *drifted,
     ]
 
@@ -91,10 +79,10 @@ def _row(one: VersionHealth) -> list[str | int | float | None]:
 def _text(found: Sequence[VersionHealth], measure: str, k: int) -> Iterator[str]:
     rows = [["", "queries", "labels", "tied at top", "told apart", "hole", "changed", "tau"]]
     for one in found:
-        top, drift = _top(one), one.drift
+        top, drift = one.top, one.drift
         tied = "-" if top is None or top.n_tied is None else f"{top.n_tied} of {top.n_models}"
         cells = [one.title, f"{one.n_queries:,}", f"{one.n_labels:,}", tied]
-        cells += [TEXT.share(None if top is None else top.power), TEXT.share(_mean_hole(one))]
+        cells += [TEXT.share(None if top is None else top.power), TEXT.share(one.mean_hole())]
         cells += ["-", "-"] if drift is None else [TEXT.share(drift.share), TEXT.number(drift.tau)]
         rows.append(cells)
     yield f"By {measure}; holes in the first {k}"

@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Score.
+    """Score the vectors of each model.
 
     Raises:
         InputError, Refused: files that cannot be used or do not go together.

@@ -1,7 +1,8 @@
-"""Files that a command reads: plain ones, compressed ones, pipes and `-` for stdin."""
+"""What a command reads: files, plain or compressed, pipes and `-` for stdin, and their options."""
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import sys
 import tempfile
@@ -9,11 +10,23 @@ import zlib
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from lookalike.core.unpacking import MAX_RATIO, SMALL
 
 BLOCK = 2**20
+PROPOSALS = "CSV or parquet: query,candidate,model,rank"
+VOTES = "CSV or parquet: query,candidate,annotator,value; or a release's judgements"
+
+
+def file_option(
+    parser: argparse.ArgumentParser | argparse._ArgumentGroup,
+    name: str,
+    text: str,
+    **options: Any,
+) -> None:
+    """Add an option that names a file to read; `text` is its help, `options` are argparse's."""
+    parser.add_argument(name, type="input", metavar="FILE", help=text, **options)
 
 
 class Inputs(ExitStack):

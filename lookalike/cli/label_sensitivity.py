@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lookalike.bias.evidence.files import read_proposals, read_votes
-from lookalike.cli.learn.options import seed
+from lookalike.cli.judged_pool import add_judged_pool, read_judged_pool
+from lookalike.cli.options import comma_list, seed
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.runs import read_run
 from lookalike.planning.label_sensitivity import Sensitivity, label_sensitivity
 from lookalike.planning.measures import checked_measures
-from lookalike.planning.pool_files import named_pool
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -31,20 +29,9 @@ HEADER = ("measure", "model", "majority", "shares", "spread", "low", "high")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    add_judged_pool(parser)
     parser.add_argument(
-        "--proposals", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,model,rank",
-    )  # fmt: skip
-    parser.add_argument(
-        "--run", type="input", required=True, action="append", metavar="FILE",
-        help="whole lists of models of the pool; once per model",
-    )  # fmt: skip
-    parser.add_argument(
-        "--votes", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,annotator,value; or a release's judgements",
-    )  # fmt: skip
-    parser.add_argument(
-        "--measures", default="AP',macro_roc_auc,micro_roc_auc", metavar="A,B",
+        "--measures", type=comma_list, default="AP',macro_roc_auc,micro_roc_auc", metavar="A,B",
         help="default: %(default)s",
     )  # fmt: skip
     parser.add_argument("--panels", type=int, default=50, help="drawn; default: %(default)s")
@@ -60,14 +47,11 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if arguments.panels < 2:
         raise InputError(f"--panels {arguments.panels}: a spread takes two at least")
-    runs = [read_run(path) for path in arguments.run]
-    named = named_pool(read_proposals(arguments.proposals), runs)
-    votes = read_votes(arguments.votes)
-    asked = [name.strip() for name in arguments.measures.split(",") if name.strip()]
+    named, votes = read_judged_pool(arguments)
     found = label_sensitivity(
         named.pool,
-        named.votes(votes.rows, len(votes.annotators)),
-        checked_measures(asked, named.pool.depth),
+        votes,
+        checked_measures(arguments.measures, named.pool.depth),
         np.random.default_rng(arguments.seed),
         n_draws=arguments.panels,
     )

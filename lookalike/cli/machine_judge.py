@@ -16,6 +16,7 @@ from lookalike.agreement.machine_judge import (
     trial,
 )
 from lookalike.bias.evidence.files import Proposals, read_proposals, read_votes
+from lookalike.cli.inputs import VOTES, file_option
 from lookalike.cli.output import Report
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.dataclass_json import as_json
@@ -39,18 +40,12 @@ Pair = tuple[str, str]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "--votes", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,annotator,value; or a release's judgements",
-    )  # fmt: skip
-    parser.add_argument(
-        "--answers", type="input", metavar="FILE", help="the machine's own labels, as --qrels are"
+    file_option(parser, "--votes", VOTES, required=True)
+    file_option(parser, "--answers", "the machine's own labels, as --qrels are")
+    file_option(parser, "--run", "or its scores")
+    file_option(
+        parser, "--proposals", "query,candidate,model,rank: tells apart what is ranked first"
     )
-    parser.add_argument("--run", type="input", metavar="FILE", help="or its scores")
-    parser.add_argument(
-        "--proposals", type="input", metavar="FILE",
-        help="query,candidate,model,rank: tells apart what is ranked first",
-    )  # fmt: skip
     parser.add_argument(
         "--own", action="append", default=[], metavar="MODEL",
         help="a model of the proposals that is of the machine's family; once per model",

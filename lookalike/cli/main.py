@@ -66,6 +66,8 @@ LEARN = {
     "mine-captions": "triplets of images and conditions, from captions",
     "combiner": "join an image and a condition in one query, from such triplets",
     "embedding": "an embedding from classes or products, guided by words or not",
+    "network": "a whole network from pictures, for pools and commands",
+    "draw-conditions": "a picture of what each learnt condition looks at",
     "score-triplets": "how well notions cover triplets of several attributes",
     "score-templates": "answer templates of conditional retrieval by notions",
     "score-composed": "answer templates, CIRR or MIT-States by an image and a text together",

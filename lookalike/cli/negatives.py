@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_products, read_qrels
@@ -33,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--band", metavar="A-B", help="ranks of the references; without it: uniform"
     )
-    parser.add_argument("--seed", type=int, required=True, help="of the draw")
+    parser.add_argument("--seed", type=seed, required=True, help="of the draw")
     parser.add_argument(
         "--per-positive", type=int, default=1, metavar="N", help="default: %(default)s"
     )

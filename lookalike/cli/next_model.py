@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from lookalike.bias.evidence.files import read_proposals
+from lookalike.cli.inputs import PROPOSALS, file_option
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -30,17 +31,13 @@ HEADER = ("model", "new_pairs", "expected_similar", "found", "per_hour")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "--proposals", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,model,rank",
-    )  # fmt: skip
-    parser.add_argument(
-        "--qrels", type="input", required=True, metavar="FILE",
-        help="labels of the pool: VSD JSON, TREC, CSV or parquet",
-    )  # fmt: skip
-    parser.add_argument(
-        "--run", type="input", required=True, action="append", metavar="FILE",
-        help="whole lists of builders and newcomers; once per model",
+    file_option(parser, "--proposals", PROPOSALS, required=True)
+    file_option(
+        parser, "--qrels", "labels of the pool: VSD JSON, TREC, CSV or parquet", required=True
+    )
+    file_option(
+        parser, "--run", "whole lists of builders and newcomers; once per model",
+        required=True, action="append",
     )  # fmt: skip
     parser.add_argument("--judges", type=int, default=3, help="of each pair; default: %(default)s")
     parser.add_argument(
@@ -54,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Foretell.
+    """Say what each newcomer would bring.
 
     Raises:
         InputError, Refused: files or options that cannot be used.

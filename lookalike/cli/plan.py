@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from lookalike.cli.learn.options import seed
+from lookalike.cli.inputs import file_option
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.cli.plan_backtests import design_report, spread_report
 from lookalike.cli.plan_inputs import DESIGNS, OF_DESIGNS, has_pilot, read_pilot, several
@@ -14,7 +15,7 @@ from lookalike.cli.simulate import add_world_options, world_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.planning.designs import RANGE, Costs, Design, Forecast, Wish, cheapest, frontier
+from lookalike.planning.designs import RANGE, Costs, Design, Forecast, Goals, cheapest, frontier
 from lookalike.planning.pilot import Pilot
 from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import World
@@ -23,8 +24,8 @@ from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
     "Say what designs of a campaign would cost and bring: hours, money, widths of intervals and "
-    "how likely neighbouring models come out in the right order; and the cheapest that meets a "
-    "wish. From a pilot (--release, or --proposals, --run and --votes or --qrels, of queries that "
+    "how likely neighbouring models come out in the right order; and the cheapest that meets the "
+    "goals. From a pilot (--release, or --proposals, --run and --votes or --qrels, of queries that "
     "are judged whole), or from assumptions about the models, the pictures and the judges. "
     "--backtest-spread says how well a part of the pilot would have foretold all of it."
 )
@@ -43,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     design = parser.add_argument_group("designs; each takes several, with commas between")
     for name, (_, default, what) in DESIGNS.items():
         design.add_argument(f"--{name}", help=f"{what}; default: {default}", metavar="A,B")
-    cost = parser.add_argument_group("costs and wishes")
+    cost = parser.add_argument_group("costs and goals")
     cost.add_argument(
         "--seconds", type=float, metavar="X",
         help=f"of a judge for a pair; default: {Costs.seconds:g}",
@@ -53,24 +54,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     cost.add_argument("--width", type=float, metavar="X", help="width and bias of ± X at most")
     cost.add_argument("--order", type=float, metavar="X", help="the order right with X at least")
     pilot = parser.add_argument_group("a pilot")
-    pilot.add_argument(
-        "--proposals", type="input", metavar="FILE", help="query,candidate,model,rank"
-    )
-    pilot.add_argument(
-        "--release", type="input", metavar="FILE",
-        help="a release's folder or zip, in place of all these files",
-    )  # fmt: skip
-    pilot.add_argument(
-        "--run", type="input", action="append", default=[], metavar="FILE",
-        help="whole lists; once per model",
-    )  # fmt: skip
+    file_option(pilot, "--proposals", "query,candidate,model,rank")
+    file_option(pilot, "--release", "a release's folder or zip, in place of all these files")
+    file_option(pilot, "--run", "whole lists; once per model", action="append", default=[])
     labels = pilot.add_mutually_exclusive_group()
-    labels.add_argument(
-        "--votes", type="input", metavar="FILE", help="query,candidate,annotator,value"
-    )
-    labels.add_argument(
-        "--qrels", type="input", metavar="FILE", help="labels, where votes are lost"
-    )
+    file_option(labels, "--votes", "query,candidate,annotator,value")
+    file_option(labels, "--qrels", "labels, where votes are lost")
     pilot.add_argument(
         "--backtest-spread", type=float, metavar="SHARE",
         help="of its queries, as a pilot of the pilot; no design is tried out",
@@ -87,7 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Forecast.
+    """Forecast what each design brings.
 
     Raises:
         InputError, Refused: files or options that cannot be used.
@@ -102,20 +91,20 @@ def run(arguments: argparse.Namespace) -> Report:
         for name, (kind, default, _) in DESIGNS.items()
     ]
     designs = [Design(*one) for one in product(*lists)]
-    wish = Wish(arguments.width, arguments.order)
+    goals = Goals(arguments.width, arguments.order)
     given = {"seconds": arguments.seconds, "hourly": arguments.hourly}
     costs = Costs(**{name: value for name, value in given.items() if value is not None})
     pilot = read_pilot(arguments) if has_pilot(arguments) else _assumed(arguments, designs)
-    wish.refuse_order_of_one(pilot.pool.models)
+    goals.refuse_order_of_one(pilot.pool.models)
     found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
     if not found:
         raise InputError(f"no design is deep enough for {arguments.measure}")
-    best = cheapest(found, wish)
-    wished = wish.width is not None or wish.order is not None
+    best = cheapest(found, goals)
+    has_goals = goals.width is not None or goals.order is not None
     shown = sorted(found, key=lambda f: (f.hours, f.design)) if arguments.all else frontier(found)
     return Report(
         title="A plan of judging",
-        text="\n".join([*_text(shown, found), *(_answer(best) if wished else ())]) + "\n",
+        text="\n".join([*_text(shown, found), *(_answer(best) if has_goals else ())]) + "\n",
         data={
             "forecasts": [
                 {**as_json(f), "widest": f.widest, "off": f.off, "order": f.order} for f in found
@@ -166,11 +155,11 @@ def _text(shown: Sequence[Forecast], found: Sequence[Forecast]) -> Iterator[str]
 def _answer(best: Forecast | None) -> Iterator[str]:
     yield ""
     if best is None:
-        yield "No design meets the wish."
+        yield "No design meets the goals."
         return
     d = best.design
     yield (
-        f"Cheapest that meets the wish: {d.n_queries} queries, depth {d.depth}, "
+        f"Cheapest that meets the goals: {d.n_queries} queries, depth {d.depth}, "
         f"{d.n_judges} judges, {d.share:.0%} of the pairs judged: {best.hours:,.1f} hours"
     )
     for upper, lower, p in best.neighbours:

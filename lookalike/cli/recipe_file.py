@@ -25,7 +25,7 @@ def read_recipe(path: Path) -> dict[str, Any]:
         raise Refused("recipe", f"{path.name}: {problem}") from problem
 
 
-def words_of(said: Mapping[str, Any], positional: Sequence[str]) -> Iterator[str]:
+def words_of(recipe: Mapping[str, Any], positional: Sequence[str]) -> Iterator[str]:
     """Yield a recipe's entries as the words of a command.
 
     >>> recipe = {"vectors": "v.npz", "columns": ["colour", "cut"], "seed": 3, "changes-only": True}
@@ -33,13 +33,13 @@ def words_of(said: Mapping[str, Any], positional: Sequence[str]) -> Iterator[str
     ['--columns=colour,cut', '--seed=3', '--changes-only', '--', 'v.npz']
 
     Args:
-        said: the entries.
+        recipe: the entries.
         positional: those that are no options, in their order.
 
     Raises:
         Refused: a table among them.
     """
-    for name, value in said.items():
+    for name, value in recipe.items():
         if isinstance(value, dict):
             raise Refused("recipe", f"{name} is a table, but an option has a value")
         option = f"--{name.replace('_', '-')}"
@@ -52,5 +52,5 @@ def words_of(said: Mapping[str, Any], positional: Sequence[str]) -> Iterator[str
         if name not in REPEATED:
             values = [",".join(map(str, values))]
         yield from (f"{option}={one}" for one in values)
-    yield "--"
-    yield from (str(said[name]) for name in positional if name in said)
+    if words := [str(recipe[name]) for name in positional if name in recipe]:
+        yield from ("--", *words)

@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Search.
+    """Find the neighbours of each query.
 
     Raises:
         InputError: files that do not fit together, or no k.

@@ -6,13 +6,11 @@ import argparse
 
 import numpy as np
 
-from lookalike.bias.evidence.files import read_proposals, read_votes
+from lookalike.cli.judged_pool import add_judged_pool, read_judged_pool
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.runs import read_run
 from lookalike.planning.measures import checked_measures
-from lookalike.planning.pool_files import named_pool
 from lookalike.planning.second_opinion import second_opinions
 from lookalike.stats.text_tables import TEXT, table
 
@@ -29,18 +27,7 @@ HEADER = ("query", "candidate", "similar", "votes", "chance", "model", "moves", 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "--proposals", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,model,rank",
-    )  # fmt: skip
-    parser.add_argument(
-        "--run", type="input", required=True, action="append", metavar="FILE",
-        help="whole lists of models of the pool; once per model",
-    )  # fmt: skip
-    parser.add_argument(
-        "--votes", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,annotator,value; or a release's judgements",
-    )  # fmt: skip
+    add_judged_pool(parser)
     parser.add_argument("--measure", default="AP'", help="default: %(default)s")
     parser.add_argument(
         "--top", type=int, default=50, help="pairs that are listed; default: %(default)s"
@@ -56,10 +43,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if arguments.top < 1:
         raise InputError(f"--top {arguments.top} is below 1")
-    runs = [read_run(path) for path in arguments.run]
-    named = named_pool(read_proposals(arguments.proposals), runs)
-    table_of_votes = read_votes(arguments.votes)
-    votes = named.votes(table_of_votes.rows, len(table_of_votes.annotators))
+    named, votes = read_judged_pool(arguments)
     (measure,) = checked_measures([arguments.measure], named.pool.depth)
     found = second_opinions(named.pool, votes, measure)
     rows = []

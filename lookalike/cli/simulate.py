@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from lookalike.cli.learn.options import seed
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.io.errors import InputError
 from lookalike.planning.simulated_files import write_campaign

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lookalike.cli.learn.options import comma_list
+from lookalike.cli.options import comma_list, numbers, seed
 from lookalike.cli.output import WANTING, Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
@@ -45,7 +45,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--vectors", type=Path, metavar="FILE", help="of the images, made before by `embed`"
     )
     parser.add_argument("--repetitions", type=int, metavar="N", help="default: the paper's")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
+    parser.add_argument(
+        "--conditions", type=numbers, default=[], metavar="NUMBERS",
+        help="how many are guessed, where triplets do not say theirs: 2,4,8; default: as many as "
+        "there are",
+    )  # fmt: skip
     parser.add_argument("--device", metavar="NAME", help="default: the GPU if there is one")
 
 
@@ -61,8 +66,8 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.data is None:
         needs = "; ".join(f"{need.shown} ({need.what})" for need in recipe.needs)
         raise Refused("data", f"--data FOLDER must hold {needs}")
-    if arguments.seed < 0 or (arguments.repetitions is not None and arguments.repetitions < 1):
-        raise InputError("--repetitions is a whole number from 1, --seed from 0")
+    if arguments.repetitions is not None and arguments.repetitions < 1:
+        raise InputError("--repetitions is a whole number from 1")
     if arguments.model and arguments.space:
         raise InputError("--model and --space exclude each other")
     found, notes = make_table(
@@ -70,7 +75,7 @@ def run(arguments: argparse.Namespace) -> Report:
         Run(
             arguments.data, tuple(arguments.only), tuple(arguments.methods), arguments.model,
             arguments.space, arguments.vectors, arguments.repetitions, arguments.seed,
-            arguments.device,
+            arguments.device, tuple(arguments.conditions),
         ),
     )  # fmt: skip
     return _report(recipe, found, notes)

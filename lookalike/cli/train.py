@@ -17,13 +17,15 @@ from lookalike.learning.engine.processes import is_first, together
 
 DESCRIPTION = (
     "Do what a recipe says, a TOML file: its `learn` names a sub-command of lookalike learn "
-    "(combiner, embedding or text-space), `vectors` the file of vectors, and all else is an option "
-    "of that sub-command. Paths start from the folder in which one is. A folder that holds a run "
-    "is refused, unless --resume goes on with it. Under torchrun, processes share the batches of "
-    "an embedding. Needs the extra `models`."
+    "(combiner, embedding, network or text-space), `vectors` the file of vectors, and all else is "
+    "an option of that sub-command. Paths start from the folder in which one is. A folder that "
+    "holds a run is refused, unless --resume goes on with it. Under torchrun, processes share the "
+    "batches of an embedding or a network. Needs the extra `models`."
 )
 EXAMPLE = "lookalike train own.toml --resume"
-FOLDERS = {"combiner": "run", "embedding": "run", "text-space": "space"}  # where each keeps a run
+FOLDERS = {  # where each keeps a run
+    "combiner": "run", "embedding": "run", "network": "run", "text-space": "space",
+}  # fmt: skip
 
 
 class RecipeParser(argparse.ArgumentParser):
@@ -41,14 +43,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Train, or go on.
+    """Do what the recipe says, or go on with it.
 
     Raises:
         InputError, Refused: a recipe that cannot be followed, or a folder that holds a run.
         OSError: a file cannot be read or written.
     """
-    said = read_recipe(arguments.recipe)
-    name = str(said.pop("learn", ""))
+    recipe = read_recipe(arguments.recipe)
+    name = str(recipe.pop("learn", ""))
     if name not in FOLDERS:
         raise Refused("learn", f"{name!r} trains nothing. {did_you_mean(name, [*FOLDERS])}")
     command: Any = import_module(f"lookalike.cli.learn.{name.replace('-', '_')}")
@@ -56,8 +58,8 @@ def run(arguments: argparse.Namespace) -> Report:
     with Inputs() as inputs:
         parser.register("type", "input", inputs.path)
         command.add_options(parser)
-        options = parser.parse_args([*words_of(said, ["vectors"])])
-        folder = said.get(FOLDERS[name])
+        options = parser.parse_args([*words_of(recipe, ["vectors"])])
+        folder = recipe.get(FOLDERS[name])
         if folder and not arguments.resume and Path(folder, CHECKPOINT).exists():
             raise Refused(FOLDERS[name], f"{folder} holds a run; --resume goes on with it")
         with together():

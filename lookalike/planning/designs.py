@@ -112,7 +112,7 @@ class Forecast:
 
 
 @dataclass(frozen=True)
-class Wish:
+class Goals:
     """What a campaign should bring; None does not matter.
 
     Attributes:
@@ -140,7 +140,7 @@ class Wish:
         return narrow and (self.order is None or forecast.order >= self.order)
 
 
-def cheapest(forecasts: Iterable[Forecast], wish: Wish) -> Forecast | None:
+def cheapest(forecasts: Iterable[Forecast], wish: Goals) -> Forecast | None:
     """Return the forecast of fewest hours that meets a wish, None if no design does."""
     met = [one for one in forecasts if wish.is_met(one)]
     return min(met, key=lambda one: (one.hours, one.design), default=None)

@@ -7,6 +7,7 @@ discriminative power: Sakai (SIGIR 2006), by tests that are corrected as on the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -110,6 +111,17 @@ class VersionHealth:
     rivals: tuple[Rivals, ...]
     holes: tuple[Hole, ...]
     drift: Drift | None
+
+    @property
+    def top(self) -> Rivals | None:
+        """The group of models that the board begins with."""
+        return self.rivals[0] if self.rivals else None
+
+    def mean_hole(self, *, of_new: bool = False) -> float:
+        """Return the mean share of holes, or of those of new models; NaN where none is known."""
+        shares = [hole.share for hole in self.holes if hole.is_new or not of_new]
+        known = [share for share in shares if not math.isnan(share)]
+        return sum(known) / len(known) if known else math.nan
 
 
 def versions_health(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.bias.evidence.as_proposed import as_proposed
 from lookalike.bias.evidence.files import make_proposals
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
@@ -95,10 +96,15 @@ def named_pool_of(folder: Folder) -> NamedPool:
         for model in folder.scored
         if model["badge"] == "pooled" and model["kind"] == "embeddings"
     }
-    runs = [folder.run(model["id"]) for model in folder.models if model["id"] in is_pooled]
+    proposals = make_proposals(list(rows))
+    runs = [
+        as_proposed(folder.run(model["id"]), proposals)
+        for model in folder.models
+        if model["id"] in is_pooled
+    ]
     if not runs:
         raise ReleaseError("No model that has built the pool has scores.")
-    return named_pool(make_proposals(list(rows)), runs, products=folder.products)
+    return named_pool(proposals, runs, products=folder.products)
 
 
 def _has_estimate(name: str, depth: int) -> bool:

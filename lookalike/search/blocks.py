@@ -116,12 +116,14 @@ class QuantisedBlocks:
         self._slack = rounding_slack(queries.shape[1])
         self._pool = pool
         self._buffers = _Buffers(torch.int32)
-        self._c8 = np.empty((block_rows, queries.shape[1]), np.int8)
+        # no narrower than four: some processors' products of single numbers are wrong
+        width = max(4, queries.shape[1])
+        self._c8 = np.zeros((block_rows, width), np.int8)
         self._n_rows = 0
         self._step = self._reach = self._reach_error = 0.0
         largest = np.maximum(queries.max(axis=1), -queries.min(axis=1))
         per_unit = (127 / np.maximum(largest, _TINY)).astype(np.float32)
-        self._q8 = np.empty(queries.shape, np.int8)
+        self._q8 = np.zeros((len(queries), width), np.int8)
         norms = quantise(queries, np.zeros_like(self._mean), per_unit, self._q8)
         self._unit = 1 / per_unit.astype(np.float64)
         self._norm, self._norm8, self._error = (norms * self._unit[:, None]).T * (

@@ -85,7 +85,7 @@ def top_k(
     *,
     device: str,
     filters: Filters | None = None,
-    memory_mib: int = 256,
+    memory_mib: int = 2048,
     progress: Progress = SILENT,
 ) -> TopK:
     """Return what `lookalike.search.exact.top_k` returns, most of it computed on a device.

@@ -67,7 +67,7 @@ def quantise(rows: Float32s, mean: Float32s, per_step: Float32s, out: NDArray[np
         rows: shape (n, d).
         mean: shape (d,).
         per_step: shape (n,); at most 127 / (largest distance from the mean in that row).
-        out: shape (n, d), written.
+        out: shape (n, at least d), written.
 
     Returns:
         Shape (n, 3), in steps: norm of the scaled row, of the rounded row, of their difference.

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, signed_in
+from accounts.refusals import add_refusal
 from annotation.notions import learned_notions
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
@@ -51,7 +52,7 @@ def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
                 **form.others,
             )
         except Refused as problem:
-            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+            add_refusal(form, problem)
         else:
             messages.success(request, f"“{campaign}” is a draft; no judge sees it yet.")
             page = "opening" if "open" in request.POST else "campaign"

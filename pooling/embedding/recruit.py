@@ -5,7 +5,7 @@ from __future__ import annotations
 from catalog.models import EmbeddingSet
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, cancel_job, enqueue
-from jobs.work.workers import live_workers
+from jobs.work.heartbeat import live_workers
 
 HELP_TASK = "pooling.tasks.help_embed"
 

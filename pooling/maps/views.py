@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,12 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.browsing.pages import page_frame
-from catalog.maps.queries import GONE, find_map, is_up_to_date, map_job
-from catalog.maps.services import start_map
+from catalog.maps.queries import GONE, find_map, is_up_to_date
+from catalog.maps.services import MAP_TASK, map_subject, start_map
 from catalog.models import Catalog, CatalogMap, EmbeddingSet
 from catalog.queries import usable_embedding_sets
+from jobs.conflicts import conflict_as_message
 from jobs.models import Job, JobState
-from jobs.services import JobConflictError
+from jobs.queries import latest_job
 from pooling.maps.queries import pairs_file, points_file, pools_on
 
 KEPT_SECONDS = 3600  # by a browser: a map is never drawn over, only images may be deleted
@@ -62,7 +62,7 @@ def _chosen(sets: list[EmbeddingSet], asked: str) -> EmbeddingSet | None:
 
 def _shown_job(embedding_set: EmbeddingSet, drawn: CatalogMap | None) -> Job | None:
     """Return the job that draws a set's map, if it is under way or has failed since."""
-    job = map_job(embedding_set)
+    job = latest_job(MAP_TASK, map_subject(embedding_set))
     if job is None or job.state == JobState.SUCCEEDED:
         return None
     return job if job.is_open or drawn is None or job.created_at > drawn.created_at else None
@@ -74,10 +74,8 @@ def draw(request: HttpRequest, slug: str, set_id: int) -> HttpResponse:
     """Have the map of an embedding set drawn."""
     catalog = get_object_or_404(Catalog, slug=slug)
     chosen = get_object_or_404(usable_embedding_sets(catalog), pk=set_id)
-    try:
+    with conflict_as_message(request):
         start_map(embedding_set=chosen, owner=signed_in(request))
-    except JobConflictError as problem:
-        messages.error(request, str(problem))
     return redirect(f"{reverse('pooling:map', args=[slug])}?set={chosen.pk}")
 
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
 from accounts.models import User
+from accounts.refusals import add_refusal
 from catalog.browsing.facets import attribute_suggestions
 from catalog.models import Catalog
 from catalog.short_names import name_check_page
@@ -74,7 +75,7 @@ def _created(form: PoolForm, owner: User) -> Pool | None:
             return None
         return create_pool(request=replace(wanted, uploads=uploads), created_by=owner)
     except Refused as problem:  # the name was taken since, or the catalog changed
-        form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        add_refusal(form, problem)
         return None
 
 

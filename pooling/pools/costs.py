@@ -8,6 +8,7 @@ from django import forms
 
 SECONDS_PER_PAIR = 15
 SECONDS_PER_HOUR = 3600
+NUMBER = forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"})
 
 
 class CostForm(forms.Form):
@@ -18,7 +19,7 @@ class CostForm(forms.Form):
         max_value=3600,
         initial=SECONDS_PER_PAIR,
         label="Seconds for each pair",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+        widget=NUMBER,
     )
     n_judges = forms.IntegerField(
         min_value=1, max_value=1000, initial=3, label="Judges of each pair"
@@ -29,7 +30,7 @@ class CostForm(forms.Form):
         max_value=1_000_000,
         label="Cost of an expert hour",
         help_text="In any currency; empty leaves costs out.",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+        widget=NUMBER,
     )
 
 

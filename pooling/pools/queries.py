@@ -184,23 +184,19 @@ def shown_queries(pool: Pool, first: int, n: int) -> list[ShownQuery]:
     asked = list(
         pool.queries.filter(position__gte=first, position__lt=first + n).select_related("image")
     )
-    proposals = (
-        Proposal.objects.filter(
-            pool=pool, query_id__in=[row.image_id for row in asked], source__done_at__isnull=False
-        )
-        .select_related("candidate", "source")
-        .order_by("source__position")
-    )
+    proposals = Proposal.objects.filter(
+        pool=pool, query_id__in=[row.image_id for row in asked], source__done_at__isnull=False
+    ).order_by("source__position")
+    rows = list(proposals.values_list("query_id", "candidate_id", "source__spec", "rank", "score"))
+    images = Image.objects.in_bulk({candidate for _, candidate, *_ in rows})
     questions = _questions(pool, [row.image_id for row in asked])
     by_query: dict[int, dict[int, ShownCandidate]] = {row.image_id: {} for row in asked}
-    for proposal in proposals:
-        question = questions.get((proposal.query_id, proposal.candidate_id))
-        shown = by_query[proposal.query_id].setdefault(
-            proposal.candidate_id, ShownCandidate(proposal.candidate, [], question)
-        )
-        shown.proposed_by.append(
-            ProposedBy(proposal.source.spec, proposal.rank + 1, proposal.score)
-        )
+    for query, candidate, spec, rank, score in rows:
+        of_query = by_query[query]
+        if candidate not in of_query:
+            question = questions.get((query, candidate))
+            of_query[candidate] = ShownCandidate(images[candidate], [], question)
+        of_query[candidate].proposed_by.append(ProposedBy(spec, rank + 1, score))
     return [
         ShownQuery(row.position, row.image, _agreed_first(by_query[row.image_id].values()))
         for row in asked
@@ -209,12 +205,14 @@ def shown_queries(pool: Pool, first: int, n: int) -> list[ShownQuery]:
 
 def _questions(pool: Pool, queries: Sequence[int]) -> dict[tuple[int, int], Question]:
     """Return what campaigns of a pool ask about the candidates of some queries, the newest ones."""
+    campaigns = Campaign.objects.in_bulk(pool.campaign_links.values_list("campaign", flat=True))
     asked = Question.objects.filter(
-        campaign__in=pool.campaign_links.values("campaign"), query__in=queries,
-        kind=QuestionKind.PAIR,
-    )  # fmt: skip
-    return {(one.query_id, one.candidate_id): one
-            for one in asked.select_related("campaign").order_by("campaign_id")}  # fmt: skip
+        campaign__in=campaigns, query__in=queries, kind=QuestionKind.PAIR
+    ).order_by("campaign_id")
+    found = {(one.query_id, one.candidate_id): one for one in asked}
+    for one in found.values():
+        one.campaign = campaigns[one.campaign_id]
+    return found
 
 
 def _agreed_first(candidates: Iterable[ShownCandidate]) -> list[ShownCandidate]:

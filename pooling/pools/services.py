@@ -213,7 +213,7 @@ def source_job(source: PoolSource) -> dict[str, Any]:
     return {
         "task": FILL_TASK,
         "subject": f"pool source {source.pk}",
-        "title": f"{source.spec} for {source.pool}"[:200],
+        "title": f"{source.spec} for {source.pool}",
         "arguments": {"source_id": source.pk},
     }
 

@@ -235,7 +235,7 @@ def _info(
         "version": request.version,
         "date": request.date,
         "description": request.description,
-        "authors": list(request.authors) or [request.title],
+        "authors": list(request.authors) or [request.title.replace(",", "")],  # no "Family, Given"
         "url": request.url,
         "licence": {
             "labels": request.label_licence,

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.models import User
-from jobs.models import Job, JobState
+from jobs.models import Job
+from jobs.queries import latest_found
 from jobs.services import JobError, JobProgress, enqueue
-from lookalike.core.dataclass_json import as_json, from_json
+from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from lookalike.release.health import VersionHealth, versions_health
 from lookalike.release.opened import open_release
@@ -51,8 +52,7 @@ class HealthLine:
     @classmethod
     def of(cls, version: str, one: VersionHealth) -> HealthLine:
         """Return the line of a version."""
-        top = one.rivals[0] if one.rivals else None
-        drift = one.drift
+        top, drift = one.top, one.drift
         return cls(
             version=version,
             n_queries=one.n_queries,
@@ -60,8 +60,8 @@ class HealthLine:
             n_tied=top.n_tied if top else None,
             n_models=top.n_models if top else 0,
             told_apart=top.power if top else math.nan,
-            hole=_mean([hole.share for hole in one.holes]),
-            hole_of_new=_mean([hole.share for hole in one.holes if hole.is_new]),
+            hole=one.mean_hole(),
+            hole_of_new=one.mean_hole(of_new=True),
             n_shared=drift.n_shared if drift else None,
             changed=drift.share if drift else math.nan,
             tau=drift.tau if drift else math.nan,
@@ -73,11 +73,6 @@ class Health:
     """What was found."""
 
     lines: list[HealthLine]
-
-
-def _mean(shares: list[float]) -> float:
-    known = [share for share in shares if not math.isnan(share)]
-    return sum(known) / len(known) if known else math.nan
 
 
 def health_subject(slug: str) -> str:
@@ -123,6 +118,4 @@ def compare_versions(progress: JobProgress) -> dict[str, Any]:
 
 def latest_health(slug: str) -> Health | None:
     """Return the newest comparison that ended well."""
-    jobs = Job.objects.filter(task=HEALTH_TASK, subject=health_subject(slug))
-    job = jobs.filter(state=JobState.SUCCEEDED).order_by("-id").first()
-    return from_json(Health, job.result) if job else None
+    return latest_found(HEALTH_TASK, health_subject(slug), Health)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import reader_required, signed_in
-from evaluation.results.queries import latest_job
-from jobs.services import JobConflictError
+from jobs.conflicts import conflict_as_message
+from jobs.queries import unfinished_job
 from releases.health.services import (
     HEALTH_TASK,
     MEASURE,
@@ -28,17 +27,14 @@ def health(request: HttpRequest, slug: str) -> HttpResponse:
     person = signed_in(request)
     release = release_or_404(person, slug)
     if request.method == "POST":
-        try:
+        with conflict_as_message(request):
             request_health(slug=slug, owner=person)
-        except JobConflictError as problem:
-            messages.warning(request, str(problem))
         return redirect("releases:health", slug)
-    job = latest_job(HEALTH_TASK, health_subject(slug))
     found = latest_health(slug)
     versions = {one.version for one in list_versions(person, slug)}
     context = {
         "release": release,
-        "job": job if job and (job.is_open or job.error) else None,
+        "job": unfinished_job(HEALTH_TASK, health_subject(slug)),
         "health": found,
         "is_old": found is not None and {line.version for line in found.lines} != versions,
         "measure": MEASURE,

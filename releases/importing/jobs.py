@@ -43,7 +43,7 @@ def request_import(
         return enqueue(
             task=IMPORT_TASK,
             subject=f"import:{slug}",
-            title=f"Import {file.name} as {slug}"[:200],
+            title=f"Import {file.name} as {slug}",
             arguments={
                 "file": kept,
                 "file_name": str(file.name),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from django.core.cache import cache, caches
+from django.core.cache.backends.base import BaseCache
 from redis import RedisError
 
 from lookalike.agreement.human_line import HumanLine
@@ -69,6 +71,7 @@ def human(release: Release) -> HumanLine | None:
     [made] = _kept(
         f"release-human:{_code()}:{release.seal}",
         lambda: [release_human_line(Folder(files_folder(release)))],
+        caches["disk"],
     )
     return made
 
@@ -78,6 +81,7 @@ def of_pool(release: Release) -> EqualOutsiders | None:
     [made] = _kept(
         f"release-outsiders:{_code()}:{release.seal}",
         lambda: [equal_outsiders(Folder(files_folder(release)))],
+        caches["disk"],
     )
     return made
 
@@ -87,15 +91,20 @@ def _code() -> str:
     return source_digest("lookalike", "releases.site")
 
 
-def _kept(key: str, make: Callable[[], T]) -> T:
-    """Return what a key names from this process, from the cache that all share, or make it."""
+def _kept(key: str, make: Callable[[], T], shared: BaseCache = cache) -> T:
+    """Return what a key names from this process, from a cache that all share, or make it."""
     made: T | None = caches["process"].get(key)
+    if made is not None:
+        return made
+    try:
+        made = shared.get(key)
+    except Exception:  # Redis is gone, or a file is damaged, which may raise anything
+        made = None
     if made is None:
-        try:
-            made = cast(T, cache.get_or_set(key, make, SECONDS))
-        except RedisError:
-            made = make()
-        caches["process"].set(key, made)
+        made = make()
+        with suppress(RedisError, OSError):
+            shared.set(key, made, SECONDS if shared is cache else None)
+    caches["process"].set(key, made)
     return made
 
 

@@ -76,7 +76,7 @@ def submit(
             submission.job = enqueue(
                 task=SCORE_TASK,
                 subject=f"submission:{submission.uid}",
-                title=f"Score “{name}” on {release}"[:200],
+                title=f"Score “{name}” on {release}",
                 arguments={
                     "submission": str(submission.uid),
                     "release": release.pk,

@@ -85,6 +85,14 @@ def test_the_page_one_is_below_is_marked(make_person):
     assert [link.label for link in links if link.is_current] == ["People"]
 
 
+@pytest.mark.parametrize(
+    ("path", "label"), [("/plan/", "Pools"), ("/results/shop/without/1/", "Campaigns")]
+)
+def test_a_page_at_another_address_is_marked_where_its_way_begins(make_person, path, label):
+    links = links_for(make_person(Role.ADMIN), path)
+    assert [link.label for link in links if link.is_current] == [label]
+
+
 def test_strangers_see_no_navigation(stranger, db):
     assert 'class="site-nav"' not in stranger.get("/accounts/login/").content.decode()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import (
@@ -16,6 +18,7 @@ from django.urls import reverse
 from accounts.models import Role, Scope, User
 from accounts.tokens.services import create_token
 from tests.clients import PASSWORD
+from tests.waiting import wait_until
 
 LOGIN = "/accounts/login/"
 SET_UP = reverse("mfa_activate_totp")
@@ -26,8 +29,9 @@ def demanded(settings) -> None:
     settings.REQUIRE_ADMIN_MFA = True
 
 
-def code_for(secret):
-    return format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time()))))
+def code_for(secret, steps_ago=0):
+    _, now, _ = yield_hotp_counters_from_time()
+    return format_hotp_value(hotp_value(secret, now - steps_ago))
 
 
 def ask_with_token(person: User):
@@ -81,6 +85,17 @@ def test_a_site_that_demands_none_lets_admins_on(as_person, admin, settings):
     settings.REQUIRE_ADMIN_MFA = False
     assert as_person(admin).get("/profile/").status_code == 200
     assert ask_with_token(admin).status_code == 200
+
+
+def test_a_code_that_runs_out_while_it_is_typed_is_taken_and_no_older_one(as_person, admin):
+    there = as_person(admin)
+    there.post(reverse("account_reauthenticate"), {"password": PASSWORD})
+    secret = there.get(SET_UP).context["form"].secret
+    wait_until(lambda: time.time() % 30 < 25)  # the next step does not begin meanwhile
+    there.post(SET_UP, {"code": code_for(secret, steps_ago=2)})
+    assert there.get("/people/").status_code == 302
+    there.post(SET_UP, {"code": code_for(secret, steps_ago=1)})
+    assert there.get("/people/").status_code == 200
 
 
 def test_an_admin_sets_it_up_and_a_recovery_code_works_once(stranger, admin):

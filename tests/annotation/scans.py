@@ -18,7 +18,7 @@ WITH_OTHERS = f"""
 with given as (
     select j.question_id, j.member_id, {side("j.answer")} as answer from annotation_judgement j
     join annotation_question q on q.id = j.question_id
-    where q.campaign_id = %s and q.kind = 'pair' and j.is_counted
+    where q.campaign_id = any(%s) and q.kind = 'pair' and j.is_counted
 ), counts as (
     select g.question_id, g.member_id, g.answer, o.answer as other, count(*) as n
     from given g join given o on o.question_id = g.question_id and o.member_id <> g.member_id
@@ -35,7 +35,7 @@ select member_id, count(*) filter (where answer = other), count(*) from leaders 
 ANSWERS = """
 select member_id, j.answer, count(*) from annotation_judgement j
 join annotation_question q on q.id = j.question_id
-where q.campaign_id = %s and q.kind = 'pair'
+where q.campaign_id = any(%s) and q.kind = 'pair'
   and (j.is_counted or j.answer in ('cant_tell', 'skip') and not j.is_excluded)
 group by 1, 2
 """
@@ -45,7 +45,7 @@ from annotation_judgement j
 join annotation_judgementevent v on v.id = j.event_id
 join annotation_question q on q.id = j.question_id
 join annotation_queueentry e on e.question_id = q.id and e.member_id = j.member_id
-where q.campaign_id = %s and q.kind = 'pair' and v.mode <> 'import' and not j.is_excluded
+where q.campaign_id = any(%s) and q.kind = 'pair' and v.mode <> 'import' and not j.is_excluded
 order by e.member_id, v.decided_at, v.id
 """  # noqa: S608  (constants)
 
@@ -56,7 +56,7 @@ select j.member_id, q.query_id, j.answer ^@ 'similar', j.answer not in ('cant_te
 from annotation_judgement j
 join annotation_judgementevent v on v.id = j.event_id
 join annotation_question q on q.id = j.question_id
-where q.campaign_id = %s and q.kind in ('pair', 'gold', 'repeat', 'mirror')
+where q.campaign_id = any(%s) and q.kind in ('pair', 'gold', 'repeat', 'mirror')
   and v.mode <> 'import' and v.shown_at is not null
 order by j.member_id, v.decided_at, v.id
 """
@@ -69,7 +69,7 @@ join (select question_id, count(*) filter (where answer ^@ 'similar') as n_simil
              count(*) as n_votes
       from annotation_judgement where is_counted group by 1) n on n.question_id = j.question_id
 join annotation_question q on q.id = j.question_id
-where q.campaign_id = %s and q.kind = 'pair' and j.answer ~ '^(similar|different)' group by 1
+where q.campaign_id = any(%s) and q.kind = 'pair' and j.answer ~ '^(similar|different)' group by 1
 """
 
 
@@ -79,7 +79,7 @@ def scan(campaign: Campaign) -> dict[int, tuple[dict[str, Any], list[Any]]]:
 
 
 def _rows(statement: str, member: Any) -> list[Any]:
-    rows = rows_of(statement, member.campaign_id)
+    rows = rows_of(statement, [member.campaign_id])
     return [rest for member_id, *rest in rows if member_id == member.pk]
 
 

@@ -259,6 +259,16 @@ def test_annotators_are_put_on_the_panel_taken_off_and_put_back(admin, campaign,
     assert len(judge.next()) == 6
 
 
+@pytest.mark.parametrize(
+    ("stage", "says"),
+    [(Stage.TRAINING, "Skip training"), (Stage.QUALIFICATION, "Skip qualification"),
+     (Stage.NOT_QUALIFIED, "Admit")],
+)  # fmt: skip
+def test_a_judge_is_let_in_by_a_button_that_says_past_what(admin, campaign, stage, says):
+    campaign.panel.filter(number=1).update(stage=stage)
+    assert f">{says}</button>" in admin.get(url("panel", campaign)).content.decode()
+
+
 def test_people_are_invited_straight_onto_a_panel(admin, campaign):
     page = post(admin, "invite_to_panel", campaign, people="new@example.org\nna<b>me\nbo")
     assert "2 added to the panel" in page
@@ -457,10 +467,13 @@ def test_a_ruling_leads_back_to_the_same_place(admin, judged):
     assert '<input type="hidden" name="skip" value="2">' in page
     ruling = {"question": case, "answer": "similar", "reason": "x", "skip": "2"}
     reply = admin.post(url("rule", judged), {**ruling, "only": "undecided"})
-    assert reply["Location"] == url("adjudication", judged) + "?skip=2&only=undecided"
+    assert reply["Location"] == url("adjudication", judged) + "?skip=2&only=undecided#ruling"
     for wrong in ({"skip": "-1"}, {"only": "//evil.example"}, {"skip": "x", "page": "0"}):
         reply = admin.post(url("rule", judged), {**ruling, "skip": "", **wrong})
-        assert reply["Location"] == url("adjudication", judged)
+        assert reply["Location"].removesuffix("#ruling") == url("adjudication", judged)
+    refused = admin.post(url("rule", judged), {**ruling, "answer": "perhaps", "skip": "1"})
+    # the reason stands at the top of the page
+    assert refused["Location"] == url("adjudication", judged) + "?skip=1"
     reply = admin.post(url("withdraw", judged, case), {"skip": "1", "page": "2"})
     assert reply["Location"] == url("adjudication", judged) + "?skip=1&page=2"
 

@@ -8,7 +8,12 @@ from annotation.models import JudgementEvent
 from annotation.queries.reviewing.careless import flagged_judges
 from annotation.services import exclude_answers, import_judgements
 from annotation.services.settings import pause_judge
-from evaluation.without_judge.comparison import label_changes, rank_without_judge, request_ranking
+from evaluation.without_judge.comparison import (
+    _ranked,
+    label_changes,
+    rank_without_judge,
+    request_ranking,
+)
 from jobs.services import run_here
 from tests.clients import Browser, answer_to, signed_in
 from tests.worlds import build_world, judge_world, rows_of
@@ -28,7 +33,7 @@ def test_a_judge_who_does_not_look_is_flagged_even_if_all_is_excluded(campaign_o
     assert flagged.member.number == 1
     assert [flag.name for flag in flagged.flags] == ["pace", "unseen", "one_sided"]
     assert "30 of 30 votes in less" in flagged.flags[0].evidence
-    assert "others 50% on the same pairs" in flagged.flags[2].evidence
+    assert "others 50 % on the same pairs" in flagged.flags[2].evidence
     events = JudgementEvent.objects.filter(member=flagged.member, mode="pair")
     exclude_answers(campaign=campaign, events=list(events.values_list("uuid", flat=True)),
                     reason="did not look", by=admin)  # fmt: skip
@@ -72,3 +77,7 @@ def test_labels_and_ranking_without_a_judge_change_nothing(people):
     assert all(row["value_without"] is None for row in found["measures"]["P@5"])
     page = signed_in(admin).get(reverse("evaluation:without", args=[world.campaign.slug, 1]))
     assert "would become different" in page.content.decode()
+
+
+def test_no_model_moves_by_a_rounding_error():
+    assert _ranked({"a": 0.1 + 0.2, "b": 0.3, "c": None}) == {"a": 1, "b": 1, "c": 3}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Role, User
 from annotation.models import Campaign, QuestionKind
@@ -16,8 +17,12 @@ from annotation.queries.campaigns import agreement_report
 from annotation.queries.kept import kept
 from annotation.queries.labels import labels
 from annotation.queries.numbers import numbers_of
-from annotation.queries.reviewing.adjudication import contested, contested_ids
-from annotation.queries.reviewing.judge_summaries import judge_summaries
+from annotation.queries.reviewing.adjudication import (
+    contested,
+    contested_by_campaign,
+    contested_ids,
+)
+from annotation.queries.reviewing.judge_summaries import judge_summaries, summaries_by_campaign
 from annotation.services import (
     add_gold,
     adjudicate,
@@ -203,3 +208,18 @@ def test_without_a_cache_all_is_counted(judged: Campaign, settings: Any) -> None
     }
     counts = iter(range(9))
     assert [kept(judged, "test", lambda: next(counts)) for _ in range(2)] == [0, 1]
+
+
+@pytest.mark.django_db
+def test_several_campaigns_are_read_by_as_many_statements_as_one(campaign_of: Make) -> None:
+    campaigns = [campaign_of(1, 2, 2) for _ in range(3)]
+    for campaign in campaigns:
+        answer_at_random(campaign, random.Random(campaign.pk))
+    n_statements, found = [], []
+    for some in (campaigns[:1], campaigns):
+        with CaptureQueriesContext(connection) as statements:
+            found.append((summaries_by_campaign(some), contested_by_campaign(some)))
+        n_statements.append(len(statements))
+    assert n_statements[0] == n_statements[1]
+    pk = campaigns[0].pk
+    assert repr([of[pk] for of in found[0]]) == repr([of[pk] for of in found[1]])

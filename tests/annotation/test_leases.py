@@ -22,7 +22,7 @@ from annotation.services import (
     reconcile,
 )
 from annotation.services.gold import GoldPair
-from annotation.services.serving.lent_pairs import MAX_HELD
+from annotation.services.serving.leases import MAX_HELD
 from tests.annotation.locks import wait_for_a_lock
 from tests.clients import Browser, answer_to
 

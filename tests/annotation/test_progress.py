@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import QueueEntry
+from annotation.models import QueueEntry, Stage
 from annotation.queries.numbers import numbers_of
 from annotation.services import add_gold, change_settings, open_campaign, reap_leases
 from annotation.services.gold import GoldPair
@@ -77,6 +77,24 @@ def test_pairs_that_are_with_others_may_come_back(campaign_of):
     third.judge()
     assert third.get("next")["is_waiting"] is False
     assert "All done" in home_of(third)
+
+
+def test_a_judge_who_was_lent_nothing_yet_is_not_told_that_others_have_the_rest(campaign_of):
+    campaign = campaign_of(1, 6, 3, serving="k_of_n", k=2)
+    first, *_ = judges_of(campaign)
+    page = home_of(first)
+    assert "Start judging" in page
+    assert "all caught up" not in page
+    assert "is with other judges" not in page
+
+
+def test_a_judge_who_failed_waits_for_an_admin_and_sees_no_open_campaign(campaign_of):
+    campaign = campaign_of(1, 6, 1)
+    campaign.panel.update(stage=Stage.NOT_QUALIFIED)
+    [judge] = judges_of(campaign)
+    page = home_of(judge)
+    assert "Waiting for an admin" in page
+    assert ">Open<" not in page
 
 
 def test_a_lapsed_lease_of_ones_own_may_come_back_too(campaign_of):

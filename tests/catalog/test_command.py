@@ -166,7 +166,7 @@ def test_a_data_set_that_is_none_leaves_no_catalog(tmp_path: Path):
     for words, reason in (
         (("--layout", "cub"), "CUB-200-2011 has a file images.txt, which is not there"),
         (("--layout", "sop", "--where", "split=val"), "no row has split=val; it is test, train"),
-        (("--where", "split=train"), "--where asks metadata, a layout or a manifest"),
+        (("--where", "split=train"), "Nothing says which images have split=train"),
         (("--layout", "sop", "--metadata", tmp_path / "m.csv"), "give one of them"),
     ):
         with pytest.raises(CommandError, match=reason):

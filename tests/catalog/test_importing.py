@@ -116,6 +116,32 @@ def test_a_folder_zipped_as_a_whole_still_finds_its_rows(import_files: Importer)
     assert Image.objects.get(source_files__path="photos/a.jpg").product_id == "P1"
 
 
+@pytest.mark.parametrize("inside", ["", "photos/"])
+def test_metadata_beside_the_pictures_are_read_where_none_are_given(
+    import_files: Importer, inside: str
+):
+    files = {f"{inside}{name}": content for name, content in THREE.items()}
+    own = {f"{inside}metadata.csv": SHEET.encode(), f"{inside}readme.txt": b"words"}
+    result = import_files({**files, **own}).result
+    assert (result["metadata"], result["others"]) == (
+        f"{inside}metadata.csv",
+        [f"{inside}readme.txt"],
+    )
+    assert Image.objects.get(source_files__path=f"{inside}a.jpg").product_id == "P1"
+    given = import_files({**files, **own}, "path,product_id\na.jpg,P8\n").result
+    assert given["metadata"] == "metadata.csv"
+    assert Image.objects.get(source_files__path=f"{inside}a.jpg").product_id == "P8"
+
+
+def test_metadata_beside_the_pictures_that_cannot_be_used_say_what_to_do(import_files: Importer):
+    with pytest.raises(JobError, match=r"no column product_id.*It lies in photos: mend it"):
+        import_files({**THREE, "metadata.csv": b"path\na.jpg\n"})
+    assert Image.objects.count() == 0
+    deeper = {**THREE, "b/metadata.csv": b"path\na.jpg\n"}  # beside one picture only
+    result = import_files(deeper, folder="deeper").result
+    assert (result["metadata"], result["others"]) == ("", ["b/metadata.csv"])
+
+
 def test_importing_again_updates_attributes_and_keeps_the_images(import_files: Importer):
     import_files(THREE, SHEET)
     uids = set(Image.objects.values_list("uid", flat=True))

@@ -566,10 +566,18 @@ def test_a_published_data_set_is_imported_from_the_page(admin: User, tmp_path: P
     assert (image.product_id, image.attributes) == ("11319", {"split": "test", "category": "sofa"})
 
 
+def test_metadata_inside_the_zip_says_which_images_are_wanted(admin: User):
+    rows = b"path,product_id,split\na.jpg,1,test\nb.jpg,2,x"
+    files = {"a.jpg": jpeg(), "b.jpg": jpeg(9), "metadata.csv": rows}
+    form = {"name": "Part", "where": "split=test", "upload": upload(files)}
+    assert client_of(admin).post("/catalogs/new/", form).status_code == 302
+    import_catalog(str(Job.objects.get().uid))
+    assert Image.objects.get().attributes == {"split": "test"}
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"where": "split=test"}, "Only metadata or a published data set know attributes."),
         ({"where": "split", "layout": "sop"}, "Write attribute=value, such as split=test."),
         ({"layout": "imagenet"}, "Select a valid choice."),
     ],

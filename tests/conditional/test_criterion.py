@@ -188,7 +188,6 @@ def test_the_matrix_command_says_what_is_wrong(files, capsys):
     assert matrix(files) == 2
     assert "1 bad rows (the first: row 120, " in capsys.readouterr().err
     assert matrix(files, "--skip-bad") == 0
-    assert matrix(files, "--skip-bad", "--seed", -1) == 2
     path.write_text("anchor,closer,farther\ni00,i01,i02\n")
     assert matrix(files) == 2
     assert "one condition" in capsys.readouterr().err

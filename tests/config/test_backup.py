@@ -25,7 +25,7 @@ from annotation.models import Campaign, Judgement, Question
 from annotation.services import create_campaign, open_campaign
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from catalog.models import Image
-from config import backup, embedded, restore
+from config import backup, backup_file, embedded, restore
 from config.checks import restore_is_complete
 from config.running import postgres_programs
 from tests.catalogs import catalog_of, catalog_of_photos
@@ -139,7 +139,7 @@ def test_a_backup_made_while_judges_judge_comes_back_with_equal_counts(
     judging.join()
     assert (tmp_path / "site.backup").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.glob(".site*")] == []
-    assert manifest == backup.verify(tmp_path / "site.backup")
+    assert manifest == backup_file.verify(tmp_path / "site.backup")
     assert manifest.counts["annotation_judgement"] >= before
 
     restore.restore(tmp_path / "site.backup", target)
@@ -252,10 +252,10 @@ def test_a_damaged_backup_is_refused_before_anything_is_touched(
     damage: Callable[[Path], object], words: str, tmp_path: Path, archive: Path
 ) -> None:
     path = Path(shutil.copy(archive, tmp_path / "bad.backup"))
-    backup.verify(path)
+    backup_file.verify(path)
     damage(path)
     nowhere = embedded.Services(tmp_path / "untouched", "postgresql://nowhere", "", True, False)
-    with pytest.raises(backup.BackupError, match=words):
+    with pytest.raises(backup_file.BackupError, match=words):
         restore.restore(path, nowhere, force=True)
     assert not nowhere.data_dir.exists()
 
@@ -273,7 +273,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
             source.write_bytes(content)
             with source.open("rb") as stream:
                 hashes[name] = backup._add(target, info, stream)
-        manifest = backup.Manifest("0.2.0", "2026-11-22T20:00:00+00:00", 18, "", {}, hashes)
+        manifest = backup_file.Manifest("0.2.0", "2026-11-22T20:00:00+00:00", 18, "", {}, hashes)
         target.writestr("manifest.json", json.dumps(vars(manifest)))
     return path
 
@@ -285,11 +285,11 @@ def test_a_site_that_holds_something_or_runs_is_kept(
     backup.back_up(made, site.services)
     (target.data_dir / "blobs").mkdir()
     (target.data_dir / "blobs" / "a").write_bytes(b"somebody's")
-    with pytest.raises(backup.BackupError, match="--force"):
+    with pytest.raises(backup_file.BackupError, match="--force"):
         restore.restore(made, target)
     with (
         psycopg.connect(target.database_url),
-        pytest.raises(backup.BackupError, match="is running"),
+        pytest.raises(backup_file.BackupError, match="is running"),
     ):
         restore.restore(made, target, force=True)
     assert counts(target) == {}
@@ -305,7 +305,7 @@ def test_a_restore_that_fails_leaves_the_old_site_and_can_be_run_again(
         database.execute("create table old (n int); insert into old values (7)")
         database.execute(FAIL_LATE)
     (target.data_dir / "secret-key").write_text("the old key")
-    with pytest.raises(backup.BackupError, match="no index today"):
+    with pytest.raises(backup_file.BackupError, match="no index today"):
         restore.restore(made, target, force=True)
     assert counts(target) == {"old": 1}
     assert [path.name for path in target.data_dir.iterdir()] == ["secret-key"]
@@ -346,6 +346,7 @@ def test_every_folder_of_the_data_folder_is_kept_or_made_anew() -> None:
         "crops",
         "engines",
         "fetched",
+        "figures",
         "learning",
         "run",
         "static",

@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from config import embedded
-from config.running import postgres_programs
+from config.running import postgres, postgres_programs
+from config.running.older_postgres import passing_server
+from config.running.postgres_account import as_postgres
 from tests.paths import ROOT
 
 OLD_MAJOR = 16
@@ -54,12 +56,12 @@ def old_site(tmp_path: Path) -> Path:
     services = services_of(tmp_path / "var")
     (services.data_dir / "run").mkdir(parents=True)
     old = postgres_programs.folder_with(["initdb", "pg_ctl"], OLD_MAJOR)
-    data, sockets = services.data_dir / "postgres", embedded._socket_dir(services.data_dir) / "pg"
-    embedded._prepare_folders(services)
+    data, sockets = services.postgres_folder, services.postgres_sockets
+    postgres.prepare_folders(services)
     initdb = [str(old / "initdb"), "-N", "-D", str(data), "-U", "postgres", "--auth=trust"]
-    assert embedded._as_postgres([*initdb, "--encoding=UTF8"]).returncode == 0
+    assert as_postgres([*initdb, "--encoding=UTF8"]).returncode == 0
     at = ["-h", str(sockets), "-p", "5433", "-U", "postgres"]
-    with embedded._passing_server(old, data, sockets, port=5433):
+    with passing_server(old, data, sockets, port=5433):
         subprocess.run([str(old / "createdb"), *at, "lookalike"], check=True)
         rows = gzip.decompress(DUMP.read_bytes())
         psql = [

@@ -14,6 +14,7 @@ import pytest
 import redis
 
 from config import embedded
+from config.running import postgres_account, valkey
 
 HOLD = """
 import sys
@@ -105,8 +106,8 @@ def test_a_broker_that_is_late_is_waited_for_and_not_replaced(
 ) -> None:
     user = hold(services)
     pid = int(broker(services).info()["process_id"])
-    monkeypatch.setattr(embedded, "ANSWER_SECONDS", 0.1)
-    monkeypatch.setattr(embedded, "START_SECONDS", 0)
+    monkeypatch.setattr(valkey, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(valkey, "START_SECONDS", 0)
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(embedded.ServiceError, match="does not answer"):
         embedded.start_services(services)
@@ -147,13 +148,13 @@ def test_processes_that_add_postgresqls_account_at_once_wait_for_each_other(
     busy = "useradd: cannot lock /etc/passwd; try again later."
     seen = iter([False, False, False, False, True])
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(embedded, "_account_exists", lambda: next(seen))
+    monkeypatch.setattr(postgres_account, "_account_exists", lambda: next(seen))
     monkeypatch.setattr(
         subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", busy)
     )
-    assert embedded._owner() == embedded.ACCOUNT
+    assert postgres_account._owner() == postgres_account.ACCOUNT
 
-    monkeypatch.setattr(embedded, "_account_exists", lambda: False)
-    monkeypatch.setattr(embedded, "ACCOUNT_SECONDS", 0.2)
+    monkeypatch.setattr(postgres_account, "_account_exists", lambda: False)
+    monkeypatch.setattr(postgres_account, "ACCOUNT_SECONDS", 0.2)
     with pytest.raises(embedded.ServiceError, match="could not be added: useradd: cannot lock"):
-        embedded._owner()
+        postgres_account._owner()

@@ -93,6 +93,8 @@ def test_an_admin_rules_on_a_contested_pair(open_page, make_person, campaign):
     expect(page.get_by_text("The collar decides")).to_be_visible()
     expect(page.get_by_text("ruled by ada")).to_be_visible()
     assert heading.inner_text() != before
+    for shown in (heading, *page.locator("#ruling .frame").all()):  # of the next pair
+        expect(shown).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name="Make gold").click()
     expect(page.get_by_text("is gold of")).to_be_visible()
     expect(page.locator(".pair[data-ready]")).to_be_visible()

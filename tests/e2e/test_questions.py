@@ -90,7 +90,9 @@ def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
     page.goto(f"/judge/{campaign.uid}/")
     start_judging(page)
     ask(page)
-    expect(desk.locator("#attention").get_by_text("1 from judith")).to_be_visible()
+    asks = desk.locator("#attention")
+    expect(asks.get_by_text("1 from judith")).to_be_visible()  # on a page that was open before
+    expect(asks).to_have_attribute("hx-trigger", "every 4s")  # so it is said within five seconds
     assert Comment.objects.count() == 1
     make_it_a_rule(desk)
     read_both(page)

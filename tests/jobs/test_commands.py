@@ -14,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from jobs import services
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobProgress, Work
 from jobs.work.commands import JobCommand
@@ -139,6 +140,30 @@ def test_the_job_of_a_process_that_is_gone_is_taken_over(worker: str, lease: tim
     call_command(Counting(count))
     job.refresh_from_db()
     assert (job.state, job.n_attempts, job.arguments) == (JobState.SUCCEEDED, 2, {"n": 3})
+
+
+def test_a_command_killed_before_its_work_began_is_taken_over(monkeypatch: pytest.MonkeyPatch):
+    def is_killed(*_: object, **__: object) -> None:
+        raise SystemExit(9)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(services, "this_process", lambda: f"{socket.gethostname()}:4194304")
+        dying.setattr(services, "run_job", is_killed)
+        with pytest.raises(SystemExit):
+            call_command(Counting(count))
+    job = Job.objects.get()
+    assert job.state == JobState.QUEUED
+    call_command(Counting(count))
+    job.refresh_from_db()
+    assert (job.state, job.n_attempts) == (JobState.SUCCEEDED, 1)
+
+
+def test_a_job_that_waits_for_a_worker_is_left_alone():
+    job = Job.objects.create(task="t", subject="s", title="Count")
+    with pytest.raises(CommandError, match="already queued or running"):
+        call_command(Counting(count))
+    job.refresh_from_db()
+    assert (job.state, job.n_attempts) == (JobState.QUEUED, 0)
 
 
 @pytest.mark.parametrize(

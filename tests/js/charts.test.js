@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seriesOf } from "../../static/js/charts/draw.js";
+import { seriesOf, wholeTicks } from "../../static/js/charts/draw.js";
 import { csv } from "../../static/js/charts/download.js";
 
 const data = (rows) => ({ columns: [["label", "Model"], ["value", "AUC, macro"]], rows });
@@ -17,4 +17,11 @@ test("no cell of a CSV runs as a formula, and negative numbers stay numbers", ()
 
 test("series keep the order in which they appear", () => {
   assert.deepEqual(seriesOf(data([{ series: "b" }, { series: "a" }, { series: "b" }, {}])), ["b", "a"]);
+});
+
+test("ticks of whole numbers are round ones, and few enough for a phone", () => {
+  const steps = Array.from({ length: 160 }, (_, x) => ({ x }));
+  assert.deepEqual(wholeTicks(steps, 900), [0, 20, 40, 60, 80, 100, 120, 140]);
+  assert.deepEqual(wholeTicks(steps, 250), [0, 50, 100, 150]);
+  assert.deepEqual(wholeTicks([{ x: 1 }, { x: 3 }, { x: 3 }, { x: 5 }], 900), [1, 3, 5]);
 });

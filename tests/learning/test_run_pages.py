@@ -12,6 +12,7 @@ from accounts.models import Role, User
 from catalog.models import EmbeddingSet, Projection
 from jobs.models import Job
 from learning.models import TrainingRun
+from learning.notions.forms import sayable_columns
 from learning.tasks import learn_embedding
 from tests.catalogs import embedding_set_of
 from tests.clients import signed_in
@@ -60,6 +61,14 @@ def test_an_embedding_is_asked_for_by_its_form_learned_by_a_worker_and_shown(chi
     assert len(near.split("Nearest after")[1].split("<li")) == 9
 
 
+@pytest.mark.parametrize("route", ["new", "new_embedding", "new_combiner"])
+def test_a_form_names_the_attributes_of_the_catalog_that_is_chosen(chief, paints, route):
+    assert "Choose a catalog to read the names" in page(chief, route)
+    assert re.search(r'class="mono">colour</span>&nbsp;\d', page(chief, route, catalog=paints.pk))
+    for nothing in ("999999", "9" * 30, "x"):
+        assert "Choose a catalog to read the names" in page(chief, route, catalog=nothing)
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -99,6 +108,23 @@ def test_runs_of_two_families_stand_side_by_side_and_what_differs_is_marked(chie
     of_space = page(chief, "run", "paints")
     assert reverse("learning:space", args=[space.slug]) in of_space
     assert "by guessing" in of_space
+
+
+def test_of_many_attributes_the_list_shows_some_and_bold_what_is_better_than_before(chief, paints):
+    run = learned_space(paints).run
+    rows = [
+        {"column": f"c{number}", "n_images": 9, "n_values": 3, "accuracy": accuracy,
+         "majority": 0.5, "was_captioned": True}
+        for number, accuracy in enumerate((0.8, 0.4, 0.6, 0.7, 0.75, 0.9, 0.95))
+    ]  # fmt: skip
+    run.figures["attributes"] = rows
+    run.save()
+    listed = page(chief, "runs")
+    assert "c0 50 % → <strong>80 %</strong>" in listed
+    assert "c1 50 % → 40 %" in listed
+    assert "c5" not in listed
+    assert ">all 7</a>" in listed
+    assert sayable_columns(run.space)[:3] == ["c6", "c5", "c0"], "what was learned best is offered"
 
 
 def test_a_reader_only_looks_and_a_judge_sees_nothing(paints):

@@ -36,6 +36,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "SCE": {"columns": ["colour", "view"], "method": "SCE-Net", "conditions": 3},
     "Discover": {"columns": ["colour", "view"], "method": "DiscoverNet-Set"},
     "Discover-Reg": {"columns": ["colour", "view"], "method": "DiscoverNet-Reg"},
+    "Mixture": {"columns": ["colour", "view"], "method": "mixture"},
     "Single": {"columns": ["colour", "view"], "method": "single"},
     "ID": {"columns": ["product"], "method": "fine-tuning"},
     "CAT": {"columns": ["colour"], "method": "fine-tuning"},

@@ -26,7 +26,8 @@ def test_everything_passes_with_the_processor_as_a_stand_in() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the processor stands in" in done.stdout
     for line in ("lite0 in float32", "lite0 in bfloat16", "full memory", "two workers", "search",
-                 "training step", "All checks passed"):  # fmt: skip
+                 "layers' training step", "lite0's step in bfloat16",
+                 "All checks passed"):  # fmt: skip
         assert line in done.stdout
 
 

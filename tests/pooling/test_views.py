@@ -545,7 +545,7 @@ def test_a_campaign_without_a_panel_or_with_an_insider_is_refused(admin, filled,
     address = reverse("pooling:new_campaign", args=[filled.slug])
     fields = {"name": "c", "tie_rule": "negative", "asking_order": "shuffled", "seed": "0"}
     response = signed_in(admin).post(address, fields)
-    assert "required" in str(response.context["form"].errors["panel"])
+    assert "Choose at least one judge." in str(response.context["form"].errors["panel"])
     response = signed_in(admin).post(address, {**fields, "panel": [str(admin.pk)]})
     assert "Select a valid choice" in str(response.context["form"].errors["panel"])
     assert not Campaign.objects.exists()
@@ -604,3 +604,18 @@ def test_models_are_ticked_with_size_and_what_is_ready(admin, catalog_of, page_o
     assert list(sources.values_list("spec", "k")) == [(spec, 1), ("random:1", 2)]
     asked |= {"name": "Forged", "ticked": "embeddings:../../etc"}
     assert signed_in(admin).post(reverse("pooling:new"), asked).context["form"].errors["models"]
+
+
+def test_a_pool_speaks_of_depths_of_their_own_only_where_a_model_has_one(page_of, pool_of):
+    pool = pool_of()
+    assert "by each model, other" in page_of("pooling:pool", pool.slug)
+    pool.sources.filter(position=0).update(k=pool.k + 2)
+    assert "by each model without a" in page_of("pooling:pool", pool.slug)
+
+
+def test_a_model_that_has_just_begun_says_so(page_of, pool_of):
+    pool = pool_of()
+    source = pool.sources.all()[0]
+    job = Job.objects.create(task="t", subject="s", title="t", state=JobState.RUNNING)
+    pool.sources.filter(pk=source.pk).update(job=job)
+    assert ">Beginning" in page_of("pooling:pool", pool.slug)

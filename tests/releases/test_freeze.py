@@ -248,3 +248,10 @@ def test_rules_on_candidates_are_part_of_the_recipe(world: World) -> None:
     assert [pool["candidate_rule"] for pool in info["pools"]] == [rule]
     assert 'Candidates: same ["colour"]' in (folder / "datasheet.md").read_text()
     assert verify(folder).findings == ()
+
+
+def test_a_release_without_authors_is_cited_by_its_title_and_not_as_a_person(world: World) -> None:
+    request = request_for(world, title="Coats, first panel", authors=())
+    cited = (files_folder(freeze_now(request)) / "CITATION.cff").read_text()
+    assert "Coats first panel" in cited
+    assert "family-names" not in cited

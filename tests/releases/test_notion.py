@@ -10,7 +10,8 @@ from django.urls import reverse
 from accounts.models import Role, User
 from accounts.tokens.services import allowed_scopes, create_token
 from annotation.errors import CampaignError
-from annotation.forms import GoldFromCampaignForm, SettingsForm
+from annotation.forms import SettingsForm
+from annotation.gold_forms import GoldFromCampaignForm
 from annotation.models import Campaign
 from annotation.notions import asked_notion
 from annotation.services.settings import change_settings

@@ -10,7 +10,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from django.core.cache import caches
+from django.conf import settings
+from django.core.cache import cache, caches
 from django.core.management import call_command
 from django.test import Client
 
@@ -77,6 +78,43 @@ def test_its_first_reader_waits_for_no_figure(
     for made in ("release_leaderboard", "release_human_line", "equal_outsiders"):
         monkeypatch.setattr(f"releases.site.leaderboard.{made}", None)
     assert client.get(BASE).status_code == 200
+
+
+def test_what_takes_seconds_outlives_the_cache(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freeze_now(request_for(world, is_public=True))
+    caches["process"].clear()
+    cache.clear()  # a restart, or a month without a reader
+    for made in ("release_human_line", "equal_outsiders"):
+        monkeypatch.setattr(f"releases.site.leaderboard.{made}", None)
+    assert client.get(BASE).status_code == 200
+
+
+def test_damaged_figures_are_made_anew_once(
+    client: Client, release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.get(BASE)
+    files = [*Path(settings.CACHES["disk"]["LOCATION"]).glob("*.djcache")]
+    assert files
+    for path in files:
+        path.write_bytes(path.read_bytes()[:40])
+    caches["process"].clear()
+    cache.clear()
+    assert client.get(BASE).status_code == 200
+    caches["process"].clear()
+    monkeypatch.setattr("releases.site.leaderboard.equal_outsiders", None)
+    assert client.get(BASE).status_code == 200
+
+
+def test_figures_are_made_where_none_can_be_kept(
+    client: Client, release: Release, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("process", "disk", "default"):
+        caches[name].clear()
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(caches["disk"], "_dir", str(tmp_path / "file"))
+    assert client.get(BASE).context["human"]
 
 
 def test_the_manifest_is_given_away_unless_it_was_changed(client: Client, release: Release) -> None:

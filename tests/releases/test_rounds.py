@@ -35,6 +35,7 @@ from tests.evaluation.rounds.cases import (
     RULES,
     evaluated,
     judged,
+    lift_a_stranger,
     newest,
     next_round,
     opened,
@@ -71,6 +72,20 @@ def part(transactional_db: None) -> tuple[World, Campaign]:
 def release(part: tuple[World, Campaign]) -> Release:
     world, campaign = part
     return freeze_now(request_for(world, campaigns=(campaign.slug,), is_public=True))
+
+
+def test_a_model_whose_vectors_were_rounded_since_it_proposed_is_frozen_with_the_others(
+    part: tuple[World, Campaign],
+) -> None:
+    world, campaign = part
+    whole = freeze_now(request_for(world, campaigns=(campaign.slug,))).results
+    lift_a_stranger(world)
+    release = freeze_now(request_for(world, campaigns=(campaign.slug,), version="1.1.0"))
+    assert [one["id"] for one in release.results["models"]] == [
+        one["id"] for one in whole["models"]
+    ]
+    assert release.results["measures"] == whole["measures"]
+    assert verify(files_folder(release)).findings == ()
 
 
 @pytest.fixture

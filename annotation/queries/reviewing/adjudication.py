@@ -25,9 +25,36 @@ from annotation.models import (
     Stage,
 )
 from annotation.queries.choices import standing_answers, subject_of
-from annotation.queries.kept import kept_of_campaigns
+from annotation.queries.kept import kept_of_each
 from annotation.queries.numbers import members_at_work
+from annotation.queries.prepared import rows_of
 from annotation.task_kinds import Subject
+
+# What `contested` says of pairs that have two answers and wait for no lease, of many campaigns.
+CONTESTED = """
+with voted as (
+    select j.question_id,
+        count(*) filter (where j.is_counted and j.answer ^@ 'similar') as n_similar,
+        count(*) filter (where j.is_counted and j.answer ^@ 'different') as n_different,
+        count(*) filter (where j.answer in ('cant_tell', 'skip') and not j.is_excluded) as n_unsure
+    from annotation_judgement j
+    where j.member_id in (select id from annotation_panelmember
+                          where campaign_id = any(%s::bigint[]))
+    group by 1
+)
+select q.campaign_id, q.id
+from voted v join annotation_question q on q.id = v.question_id
+join annotation_campaign c on c.id = q.campaign_id
+where q.campaign_id = any(%s::bigint[]) and q.kind = 'pair'
+  and (least(n_similar, n_different) > 0 or n_unsure > 0)
+  and (n_similar = n_different or not %s)
+  and not exists (select from annotation_adjudication a where a.question_id = q.id)
+  and (c.state = 'closed' or not exists (
+      select from annotation_queueentry e join annotation_panelmember m on m.id = e.member_id
+      where e.question_id = q.id and e.state = 'open'
+        and m.is_active and not m.is_paused and m.stage <> 'not_qualified'))
+order by abs(n_similar - n_different), sign(n_similar) + sign(n_different) desc, q.id
+"""
 
 
 @dataclass(frozen=True)
@@ -99,14 +126,21 @@ def contested_by_campaign(
     def find(campaign: Campaign) -> list[int]:
         return list(contested(campaign, only_undecided=only_undecided).values_list("pk", flat=True))
 
-    lasting: list[Campaign] = []
+    def find_all(ids: list[int]) -> dict[int, list[int]]:
+        plain = [pk for pk in ids if not (by_id[pk].kind.is_choice or by_id[pk].kind.scale)]
+        ids_of: dict[int, list[int]] = {pk: [] for pk in plain}
+        for pk, question in rows_of(CONTESTED, plain, plain, only_undecided) if plain else []:
+            ids_of[pk].append(question)
+        return ids_of | {pk: find(by_id[pk]) for pk in ids if pk not in ids_of}
+
+    by_id: dict[int, Campaign] = {}
     found: dict[int, list[int]] = {}
     for campaign in campaigns:
         if campaign.serving == Serving.K_OF_N and campaign.state != CampaignState.CLOSED:
             found[campaign.pk] = find(campaign)
         else:
-            lasting.append(campaign)
-    return found | kept_of_campaigns(lasting, f"contested {only_undecided}", find)
+            by_id[campaign.pk] = campaign
+    return found | kept_of_each(by_id, f"contested {only_undecided}", find_all)
 
 
 def _without_answer(campaign: Campaign) -> QuerySet[Question]:

@@ -1,10 +1,11 @@
-"""All answers that stand in a campaign, as arrays: what is said of its judges comes from one read.
+"""All answers that stand in campaigns, as arrays: what is said of its judges comes from one read.
 
 Control questions are among them, and answers that do not count.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -34,7 +35,7 @@ from annotation_judgementevent v where v.member_id = any(%s::bigint[])
 """
 QUESTIONS = """
 select q.id, q.query_id, array_position(%s::text[], q.kind::text) - 1
-from annotation_question q where q.campaign_id = %s
+from annotation_question q where q.campaign_id = any(%s::bigint[])
 """
 ANSWER = {
     "member": ">i8", "question": ">i8", "answer": ">i4", "is_counted": "?", "is_excluded": "?",
@@ -130,15 +131,15 @@ class AnswerTable:
         return self.codes[number] if is_word else f"{PICK}{number - FIRST_PICK}"
 
 
-def read_answer_table(campaign: Campaign) -> AnswerTable:
-    """Return every answer that stands in a campaign."""
+def read_answer_table(campaigns: Sequence[Campaign], member_ids: Sequence[int]) -> AnswerTable:
+    """Return every answer that stands in campaigns, whose judges are these."""
     graded = [f"{vote.value}:{grade}" for vote in VOTES for grade in range(MOST_GRADES)]
-    words = map(str, [*VOTES, *NO_VOTES, *graded, *campaign.kind.answers])
-    codes = list(dict.fromkeys(words))
-    members = list(campaign.panel.values_list("pk", flat=True))
+    own = [answer for campaign in campaigns for answer in campaign.kind.answers]
+    codes = list(dict.fromkeys(map(str, [*VOTES, *NO_VOTES, *graded, *own])))
+    members, ids = list(member_ids), [campaign.pk for campaign in campaigns]
     answers = columns_of(ANSWERS, ANSWER, FIRST_PICK, codes, members)
     events = columns_of(EVENTS, EVENT, Mode.values, members)
-    questions = columns_of(QUESTIONS, QUESTION, QuestionKind.values, campaign.pk)
+    questions = columns_of(QUESTIONS, QUESTION, QuestionKind.values, ids)
     columns = answers | _of(events, answers["event"]) | _of(questions, answers["question"])
     order = np.lexsort((columns["event"], columns["decided_us"], columns["member"]))
     in_order = {name: column[order] for name, column in columns.items()}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotation.models import Campaign, Mode, PanelMember, QuestionKind
 from annotation.queries.answer_codes import agrees
-from annotation.queries.kept import kept_of_campaigns
+from annotation.queries.kept import kept_of_each
 from annotation.queries.prepared import rows_of
 from annotation.queries.reviewing.answer_table import UNKNOWN, AnswerTable, read_answer_table
 from annotation.queries.reviewing.picked_places import PickedPlaces, picked_places
@@ -24,6 +24,7 @@ from lookalike.agreement.judge_statistics import (
 )
 from lookalike.agreement.leading_answers import shares_with_others
 
+MOST_ANSWERS = 500_000  # of several campaigns that are read at once
 NONE = Share(0, 0)
 GOLD = f"""
 select e.member_id, q.kind, count(*) filter (where {agrees("j.answer", "g.answer")}), count(*)
@@ -31,7 +32,7 @@ from annotation_gold g
 join annotation_question q on q.id = g.question_id
 join annotation_queueentry e on e.question_id = q.id
 join annotation_judgement j on j.question_id = q.id and j.member_id = e.member_id
-where q.campaign_id = %s and j.is_counted
+where q.campaign_id = any(%s::bigint[]) and j.is_counted
 group by 1, 2
 """  # noqa: S608  (constants)
 SELF = f"""
@@ -39,7 +40,7 @@ select j.member_id, q.kind, count(*) filter (where {agrees("j.answer", "o.answer
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_judgement o on o.question_id = q.original_id and o.member_id = j.member_id
-where q.campaign_id = %s and q.kind in ('repeat', 'mirror')
+where q.campaign_id = any(%s::bigint[]) and q.kind in ('repeat', 'mirror')
   and j.is_counted and not o.is_excluded and o.answer not in ('cant_tell', 'skip')
 group by 1, 2
 """  # noqa: S608  (constants)
@@ -51,7 +52,7 @@ join annotation_question q on q.id = j.question_id
 left join annotation_gold g on g.question_id = q.id
 left join annotation_judgement o on o.question_id = q.original_id and o.member_id = j.member_id
      and o.answer not in ('cant_tell', 'skip')
-where q.campaign_id = %s and q.kind in ('gold', 'repeat')
+where q.campaign_id = any(%s::bigint[]) and q.kind in ('gold', 'repeat')
   and j.answer not in ('cant_tell', 'skip')
   and coalesce(g.answer, o.answer) is not null
 group by 1
@@ -104,18 +105,56 @@ def judge_summaries(campaign: Campaign) -> dict[int, JudgeSummary]:
 
 def summaries_by_campaign(campaigns: Iterable[Campaign]) -> dict[int, dict[int, JudgeSummary]]:
     """Return the same of several campaigns, by their ids."""
-    return kept_of_campaigns(campaigns, "judges", _summaries)
+    by_id = {campaign.pk: campaign for campaign in campaigns}
+    return kept_of_each(by_id, "judges", lambda ids: _summaries([by_id[pk] for pk in ids]))
 
 
-def _summaries(campaign: Campaign) -> dict[int, JudgeSummary]:
-    table = read_answer_table(campaign)
+def _summaries(campaigns: Sequence[Campaign]) -> dict[int, dict[int, JudgeSummary]]:
+    """Read the answers of many campaigns by few statements, not too many at a time."""
+    panels: dict[int, list[PanelMember]] = {campaign.pk: [] for campaign in campaigns}
+    for member in PanelMember.objects.filter(campaign__in=panels).order_by("campaign", "number"):
+        panels[member.campaign_id].append(member)
+    shares = _shares(list(panels)) if panels else {}
+    found = {}
+    for some in _batches(campaigns, panels):
+        judges = [member.pk for campaign in some for member in panels[campaign.pk]]
+        table = read_answer_table(some, judges)
+        for campaign in some:
+            panel = panels[campaign.pk]
+            own = table[np.isin(table.member, [member.pk for member in panel])]
+            found[campaign.pk] = _summaries_of(campaign, panel, own, shares)
+    return found
+
+
+def _batches(
+    campaigns: Sequence[Campaign], panels: Mapping[int, Sequence[PanelMember]]
+) -> Iterator[list[Campaign]]:
+    """Yield campaigns together whose answers fit into memory."""
+    batch: list[Campaign] = []
+    n_answers = 0
+    for campaign in campaigns:
+        n = sum(member.n_done for member in panels[campaign.pk])
+        if batch and n_answers + n > MOST_ANSWERS:
+            yield batch
+            batch, n_answers = [], 0
+        batch.append(campaign)
+        n_answers += n
+    if batch:
+        yield batch
+
+
+def _summaries_of(
+    campaign: Campaign,
+    panel: Sequence[PanelMember],
+    table: AnswerTable,
+    shares: Mapping[tuple[int, str], Share],
+) -> dict[int, JudgeSummary]:
     pairs = table[table.of_kind(QuestionKind.PAIR)]
     with_others = _with_others(pairs)
-    shares = _shares(campaign)
     others = _others_similar(pairs)
-    picked = picked_places(campaign, table)
+    picked = picked_places(campaign, panel, table)
     summaries = {}
-    for member in campaign.panel.all():
+    for member in panel:
         mine, on_pairs = table[table.member == member.pk], pairs[pairs.member == member.pk]
         by_kind = {kind: share for (pk, kind), share in shares.items() if pk == member.pk}
         at_work, sequence, by_part = _timeline(on_pairs)
@@ -136,9 +175,9 @@ def _summaries(campaign: Campaign) -> dict[int, JudgeSummary]:
     return summaries
 
 
-def _shares(campaign: Campaign) -> dict[tuple[int, str], Share]:
+def _shares(campaign_ids: list[int]) -> dict[tuple[int, str], Share]:
     """Return how controls were answered, by member id and kind; controls are few."""
-    rows = [row for statement in (GOLD, SELF, CHECKS) for row in rows_of(statement, campaign.pk)]
+    rows = [row for statement in (GOLD, SELF, CHECKS) for row in rows_of(statement, campaign_ids)]
     return {(member_id, kind): Share(n_hits, n) for member_id, kind, n_hits, n in rows}
 
 

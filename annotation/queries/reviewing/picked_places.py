@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.models import Campaign, Mode, Question
+from annotation.models import Campaign, Mode, PanelMember, Question
 from annotation.queries.reviewing.answer_table import FIRST_PICK, AnswerTable
 from lookalike.conditional.verdicts import gallery_order
 from lookalike.core.arrays import Ints
@@ -31,15 +32,18 @@ class PickedPlaces:
         return self.by_member.get(member_id, np.empty(0, np.int64))
 
 
-def picked_places(campaign: Campaign, table: AnswerTable) -> PickedPlaces:
+def picked_places(
+    campaign: Campaign, panel: Sequence[PanelMember], table: AnswerTable
+) -> PickedPlaces:
     """Return where judges picked; of pairs, in which nothing is picked, nothing.
 
     Args:
         campaign: whose answers.
-        table: they, by judge in the order in which they were decided.
+        panel: its judges.
+        table: the answers, by judge in the order in which they were decided.
     """
     picks = table[(table.answer >= FIRST_PICK) & ~table.in_mode(Mode.IMPORT)]
-    numbers = dict(campaign.panel.values_list("pk", "number"))
+    numbers = {member.pk: member.number for member in panel}
     latest = {pk: np.flatnonzero(picks.member == pk)[-LATEST:] for pk in numbers}
     chosen = {int(picks.question[row]) for rows in latest.values() for row in rows}
     asked = Question.objects.in_bulk(chosen)

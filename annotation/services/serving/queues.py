@@ -2,7 +2,7 @@
 
 When everyone judges every pair, the whole queue of each judge is drawn once, so that serving
 is an index scan without locks. When k of n judge, only training and qualification are written
-ahead; pairs are claimed as judges come for them (`annotation.services.serving.lent_pairs`).
+ahead; pairs are claimed as judges come for them (`annotation.services.serving.leases`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ from annotation.services.controls import asked_questions
 from lookalike.core.arrays import Ints
 
 ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")
+APPEND = """
+insert into annotation_queueentry (member_id, question_id, position, place, stage, state)
+select %s, question, %s + number, %s + number, %s, 'open'
+from unnest(%s::bigint[]) with ordinality as asked(question, number)
+order by number
+"""
 TEACHING = {
     Stage.TRAINING: QuestionKind.TRAINING,
     Stage.QUALIFICATION: QuestionKind.QUALIFICATION,
@@ -172,16 +178,13 @@ def _set_positions(question_ids: Ints, positions: Ints) -> None:
 
 def _append(member: PanelMember, stages: Iterable[tuple[Stage, Ints]]) -> int:
     """Write entries behind the judge's last place; return how many."""
-    numbered = enumerate(
-        ((stage, int(question)) for stage, asked in stages for question in asked),
-        start=member.last_place + 1,
-    )
-    rows = [
-        (member.pk, question, place, place, stage.value, EntryState.OPEN.value)
-        for place, (stage, question) in numbered
-    ]
-    copy_rows(QueueEntry, ENTRY_COLUMNS, rows)
-    return len(rows)
+    n_written = 0
+    with connection.cursor() as cursor:
+        for stage, asked in stages:
+            last = member.last_place + n_written
+            cursor.execute(APPEND, [member.pk, last, last, stage.value, asked.tolist()])
+            n_written += asked.size
+    return n_written
 
 
 def _questions(campaign: Campaign, kind: QuestionKind, first_position: int = 0) -> Ints:

@@ -76,8 +76,6 @@ def _origin(
         raise CommandError("A manifest says all that --metadata or --layout would; leave them out.")
     if layout and metadata:
         raise CommandError("--layout says all that --metadata would; give one of them.")
-    if where and not (layout or metadata or manifest):
-        raise CommandError("--where asks metadata, a layout or a manifest; give one of them.")
     origin = Origin(
         path=str(place.absolute()),
         metadata_path=str(metadata.absolute()) if metadata else "",

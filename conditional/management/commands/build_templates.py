@@ -13,6 +13,7 @@ from conditional.management.set_command import SetCommand, row_called
 from conditional.models import TemplateSet
 from conditional.template_sets.annotation_files import Annotations, build_file_set
 from conditional.template_sets.services import BUILD_TASK, build_set
+from lookalike.cli.options import seed
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.recipes import BUILDABLE, Recipe
 from lookalike.conditional.types import Task
@@ -49,7 +50,7 @@ class Command(SetCommand):
         parser.add_argument("--n", type=int, default=500, help="how many templates at most")
         parser.add_argument("--per-condition", type=int, default=50, help="0 for no cap")
         parser.add_argument("--per-reference", type=int, default=5, help="0 for no cap")
-        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+        parser.add_argument("--seed", type=seed, default=0, help="of the draw")
         parser.add_argument(
             "--filter",
             action="append",

@@ -14,6 +14,7 @@ from conditional.management.set_command import (
 )
 from conditional.models import TripletSet
 from jobs.work.commands import JobCommand
+from lookalike.cli.options import seed
 from lookalike.conditional.formats.tables import matrix_csv
 
 
@@ -26,7 +27,7 @@ class Command(JobCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         add_triplet_options(parser)
-        parser.add_argument("--seed", type=int, default=0, help="of the parts")
+        parser.add_argument("--seed", type=seed, default=0, help="of the parts")
         for part in ("validation", "test"):
             parser.add_argument(
                 f"--{part}", type=Path, metavar="MATRIX.csv", help="write this part's matrix"

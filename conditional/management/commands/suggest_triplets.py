@@ -11,6 +11,7 @@ from catalog.models import Catalog
 from conditional.management.set_command import SetCommand, row_called
 from conditional.models import TripletSet
 from conditional.triplets.suggest import SUGGEST_TASK, suggest_set
+from lookalike.cli.options import seed
 from lookalike.conditional.suggestions import SuggestRecipe
 from pooling.models import Pool
 
@@ -50,7 +51,7 @@ class Command(SetCommand):
         parser.add_argument(
             "--min-disagreement", type=float, default=0.0, help="only triplets with more than this"
         )
-        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+        parser.add_argument("--seed", type=seed, default=0, help="of the draw")
 
     def handle(self, *_: Any, **options: Any) -> None:
         if options["pool"] and options["embeddings"]:

@@ -11,6 +11,7 @@ from annotation.models import Campaign
 from evaluation.results.evaluate_job import evaluate_campaign
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject
 from jobs.work.commands import JobCommand
+from lookalike.cli.options import seed
 
 SHOWN = ("vsd_hr@5", "vsd_mrr@5", "Success@5", "MRR@5", "macro_roc_auc", "micro_roc_auc",
          "macro_pr_auc", "micro_pr_auc")  # fmt: skip
@@ -22,7 +23,7 @@ class Command(JobCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("campaign", help="slug of the campaign")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=seed, default=0)
         parser.add_argument("--bootstraps", type=int, default=1000)
 
     def handle(self, *args: Any, **options: Any) -> None:

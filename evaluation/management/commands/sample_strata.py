@@ -12,6 +12,7 @@ from evaluation.below_pool.draw import draw_sample
 from evaluation.below_pool.services import SAMPLE_TASK, sample_subject
 from evaluation.models import SampleAim
 from jobs.work.commands import JobCommand
+from lookalike.cli.options import seed
 
 
 class Command(JobCommand):
@@ -29,7 +30,7 @@ class Command(JobCommand):
             help="total: number of similar pairs and pool recall; validity: how clean unjudged "
             "pairs near the top are; both: half each (default)",
         )
-        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+        parser.add_argument("--seed", type=seed, default=0, help="of the draw")
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Draw, freeze and ask."""

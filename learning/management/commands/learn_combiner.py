@@ -11,7 +11,7 @@ from jobs.work.commands import JobCommand
 from learning.combiners.recipes import CatalogCombiner
 from learning.runs.families import LEARN
 from learning.runs.services import run_as_asked, run_job
-from lookalike.cli.learn.options import comma_list
+from lookalike.cli.options import comma_list
 from pooling.new_pool.parsing import catalog_by_slug
 
 

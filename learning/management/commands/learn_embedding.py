@@ -12,7 +12,7 @@ from learning.embeddings.recipes import CatalogEmbedding
 from learning.runs.families import LEARN
 from learning.runs.recipes import PARENT
 from learning.runs.services import run_as_asked, run_job
-from lookalike.cli.learn.options import comma_list
+from lookalike.cli.options import comma_list, seed
 from lookalike.learning.embeddings.recipe import METHODS, WORDS
 from pooling.new_pool.parsing import catalog_by_slug
 
@@ -22,7 +22,7 @@ OPTIONS = ("method", "words", "weight", "dim", "hidden", "n_conditions", "epochs
 class Command(JobCommand):
     help = (
         "Learn an embedding from a catalog's attributes or products, as a model for pools: "
-        "learned:NAME, with CSN learned:NAME#COLUMN, with LSN, SCE-Net and DiscoverNet "
+        "learned:NAME, with CSN learned:NAME#COLUMN, with mixture, LSN, SCE-Net and DiscoverNet "
         "learned:NAME#condition-1 and so on, too. A fifth of the products is held out. The "
         "same command goes on where it was stopped."
     )
@@ -54,7 +54,7 @@ class Command(JobCommand):
             help="maps of what guesses conditions; default: as many as columns",
         )  # fmt: skip
         parser.add_argument("--epochs", type=int, default=20, help="default: %(default)s")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=seed, default=0)
 
     def handle(self, *_: Any, **options: Any) -> None:
         catalog = catalog_by_slug(options["catalog"], "catalog")

@@ -20,6 +20,7 @@ from learning.notions.recipes import (
 )
 from learning.notions.services import notion_job
 from learning.text_spaces.queries import space_by_slug
+from lookalike.cli.options import seed
 from lookalike.core.errors import Refused
 
 
@@ -39,7 +40,7 @@ class Command(JobCommand):
         )
         parser.add_argument("--method", choices=METHODS, default="indirect")
         parser.add_argument("--dim", type=int, default=DIM, help="directions; default: %(default)s")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=seed, default=0)
 
     def handle(self, *_: Any, **options: Any) -> None:
         space = space_by_slug(options["space"])

@@ -12,7 +12,7 @@ from learning.runs.families import LEARN
 from learning.runs.recipes import PARENT
 from learning.runs.services import run_as_asked, run_job
 from learning.text_spaces.recipes import SpaceRecipe
-from lookalike.cli.learn.options import captions, comma_list
+from lookalike.cli.options import captions, comma_list, seed
 from pooling.new_pool.parsing import catalog_by_slug
 
 
@@ -41,7 +41,7 @@ class Command(JobCommand):
             help="what captions of an attribute say, {} for its value; may be repeated",
         )  # fmt: skip
         parser.add_argument("--epochs", type=int, default=40)
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=seed, default=0)
 
     def handle(self, *_: Any, **options: Any) -> None:
         catalog = catalog_by_slug(options["catalog"], "catalog")

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.work.commands import JobCommand
 from learning.text_spaces.queries import space_by_slug
-from lookalike.cli.learn.options import captions, comma_list, number_list
+from lookalike.cli.options import captions, comma_list, number_list, seed
 from lookalike.core.dataclass_json import as_json
 from lookalike.stats.text_tables import table
 from pooling.new_pool.parsing import catalog_by_slug
@@ -31,7 +31,7 @@ class Command(JobCommand):
         parser.add_argument("--methods", type=comma_list, default=[], metavar="NAMES")
         parser.add_argument("--dim", type=int, default=16)
         parser.add_argument("--repetitions", type=int, default=5)
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=seed, default=0)
         parser.add_argument(
             "--sweep-dims", type=number_list, default=[], help="InDiReCT at these dims too"
         )

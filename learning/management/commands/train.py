@@ -43,17 +43,17 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:
-            said = read_recipe(options["recipe"])
-            learn = str(said.pop("learn", ""))
+            recipe = read_recipe(options["recipe"])
+            learn = str(recipe.pop("learn", ""))
             if learn not in POSITIONAL:
                 hint = did_you_mean(learn, [*POSITIONAL])
                 raise Refused("learn", f"{learn!r} trains nothing. {hint}")
             positional = POSITIONAL[learn]
-            if absent := [name for name in positional if name not in said]:
+            if absent := [name for name in positional if name not in recipe]:
                 raise Refused("recipe", f"says no {absent[0]}")
             if not options["resume"]:
-                _refuse_if_taken(learn, said)
-            words = [*words_of(said, positional)]
+                _refuse_if_taken(learn, recipe)
+            words = [*words_of(recipe, positional)]
         except (Refused, OSError) as problem:
             raise CommandError(str(problem)) from problem
         command = f"learn_{learn.replace('-', '_')}"
@@ -61,10 +61,10 @@ class Command(BaseCommand):
         call_command(command, *json, *words, stdout=self.stdout, stderr=self.stderr)
 
 
-def _refuse_if_taken(learn: str, said: Mapping[str, Any]) -> None:
+def _refuse_if_taken(learn: str, recipe: Mapping[str, Any]) -> None:
     """Raise Refused if there is a run, or a model, of the name that a recipe says."""
-    name = str(said.get("name") or said["catalog"])
-    slug, head = (str(said["space"]), slugify(name)) if learn == "notion" else (slugify(name), "")
+    name = str(recipe.get("name") or recipe["catalog"])
+    slug, head = (str(recipe["space"]), slugify(name)) if learn == "notion" else (slugify(name), "")
     taken = Projection.objects.filter(slug=slug, head=head).exists()
     if taken or (not head and TrainingRun.objects.filter(slug=slug).exists()):
         raise Refused("name", f"there is a run of “{name}”; --resume goes on with it.")

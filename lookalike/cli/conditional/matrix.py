@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.conditional.criterion import MIN_QUESTIONS, Criterion, Part, Seen, measure, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv
@@ -49,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--names", type="input", metavar="FILE", help="what integers stand for")
     parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
-    parser.add_argument("--seed", type=int, default=0, help="of the parts")
+    parser.add_argument("--seed", type=seed, default=0, help="of the parts")
     parser.add_argument("--validation", type=Path, metavar="MATRIX.csv", help="write it there")
     parser.add_argument("--test", type=Path, metavar="MATRIX.csv", help="write it there")
     parser.add_argument("--skip-bad", action="store_true", help="leave bad rows out, and say so")
@@ -69,8 +70,6 @@ def run(arguments: argparse.Namespace) -> Report:
             f"{arguments.triplets[0]}: {len(found.malformed):,} bad rows (the first: row "
             f"{first.index}, {first.reason}). --skip-bad leaves them out"
         )
-    if arguments.seed < 0:
-        raise InputError(f"--seed {arguments.seed} is below 0")
     try:
         table = TripletTable.of(found.triplets, found.swapped)
         seen = [_seen(table, path, arguments.metric) for path in arguments.embeddings]

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 from lookalike.cli.learn.inputs import add_reader, reader
-from lookalike.cli.learn.options import seed
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.io.vectors import read_vectors

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import numpy as np
 
 from lookalike.cli.described_vectors import add_vectors, described_vectors
-from lookalike.cli.learn.inputs import read_language
-from lookalike.cli.learn.options import comma_list, seed
+from lookalike.cli.learn.inputs import add_words, read_language
+from lookalike.cli.options import comma_list, seed
 from lookalike.cli.output import Report
 from lookalike.core.arrays import Floats
 from lookalike.core.atomic_files import write_atomically
@@ -18,11 +18,9 @@ from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 from lookalike.learning.embeddings.learn import KnownImages, learn_embedding
-from lookalike.learning.embeddings.recipe import METHODS, WORDS, EmbeddingRecipe
+from lookalike.learning.embeddings.recipe import METHODS, EmbeddingRecipe
 from lookalike.learning.engine.loop import alone_in
-from lookalike.learning.language.encoders import SENTENCE
 from lookalike.learning.language.imagenet import as_probabilities
-from lookalike.learning.language.sources import LANGUAGES
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -30,9 +28,9 @@ DESCRIPTION = (
     "product. Pairs are compared (multisimilarity, margin, triplet, s2sd), guided by the classes' "
     "names or by what a classifier takes the pictures for, heads classify (fine-tuning), each "
     "attribute becomes a condition with a map of its own (CSN), or conditions are guessed from "
-    "triplets (LSN, SCE-Net, DiscoverNet; single is the one embedding that they have to beat). A "
-    "fifth of the products is held out. The same command goes on where it was stopped. Needs the "
-    "extra `models`."
+    "triplets (mixture, LSN, SCE-Net, DiscoverNet; single is the one embedding that they have to "
+    "beat). A fifth of the products is held out. The same command goes on where it was stopped. "
+    "Needs the extra `models`."
 )
 EXAMPLE = "lookalike learn embedding stages.npz --metadata metadata.csv --columns colour,category --words names --run own/"  # noqa: E501
 FILE = "embedding.safetensors"
@@ -48,18 +46,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "classifies each, conditions draw triplets of each",
     )  # fmt: skip
     parser.add_argument("--method", choices=METHODS, default=METHODS[0])
-    parser.add_argument(
-        "--words", choices=WORDS[1:], default="", help="that guide: ELG or PLG; default: none"
-    )
+    add_words(parser)
     parser.add_argument(
         "--classes", type="input", metavar="FILE",
         help="for pseudolabels: the same images' vectors by an @classes model",
     )  # fmt: skip
-    parser.add_argument(
-        "--language", default=SENTENCE, metavar="SPEC",
-        help=f"what reads the words: {LANGUAGES}; default: %(default)s",
-    )  # fmt: skip
-    parser.add_argument("--weight", type=float, default=10.0, help="of the words; %(default)s")
     for name, default in (("dim", 128), ("hidden", 512), ("epochs", 20)):
         parser.add_argument(
             f"--{name}", type=int, default=default, metavar="N", help="default: %(default)s"

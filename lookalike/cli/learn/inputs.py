@@ -10,8 +10,15 @@ from pathlib import Path
 from lookalike.backbones.errors import BackboneError
 from lookalike.core.arrays import Float32s
 from lookalike.io.errors import InputError
-from lookalike.learning.language.encoders import FORMS, TextEncoder, encode_prompts, load_encoder
-from lookalike.learning.language.sources import LanguageSource, load_language
+from lookalike.learning.embeddings.recipe import WORDS
+from lookalike.learning.language.encoders import (
+    FORMS,
+    SENTENCE,
+    TextEncoder,
+    encode_prompts,
+    load_encoder,
+)
+from lookalike.learning.language.sources import LANGUAGES, LanguageSource, load_language
 from lookalike.learning.lit.space import TextSpace
 
 
@@ -64,6 +71,18 @@ def reader(arguments: argparse.Namespace) -> Reader:
     if space is not None and encoder.fingerprint != space.card["encoder"]:
         raise InputError(f"{arguments.space} was learnt with another {spec} than is installed")
     return Reader(encoder, space)
+
+
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """Add the options of words that guide."""
+    parser.add_argument(
+        "--words", choices=WORDS[1:], default="", help="that guide: ELG or PLG; default: none"
+    )
+    parser.add_argument(
+        "--language", default=SENTENCE, metavar="SPEC",
+        help=f"what reads the words: {LANGUAGES}; default: %(default)s",
+    )  # fmt: skip
+    parser.add_argument("--weight", type=float, default=10.0, help="of the words; %(default)s")
 
 
 def read_language(spec: str) -> LanguageSource:

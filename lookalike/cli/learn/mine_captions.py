@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lookalike.cli.learn.options import seed
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.learning.captions.concreteness import read_concreteness

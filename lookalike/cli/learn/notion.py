@@ -10,6 +10,7 @@ import numpy as np
 
 from lookalike.cli.described_vectors import described_images
 from lookalike.cli.learn.inputs import add_reader, reader
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.core.atomic_files import write_atomically
 from lookalike.io.errors import InputError
@@ -56,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="span: the orthonormal span of the prompts, without a descent",
     )  # fmt: skip
     parser.add_argument("--dim", type=int, default=16, metavar="N", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
     parser.add_argument(
         "--to", type=Path, required=True, metavar="FILE", help=".safetensors to write"
     )

@@ -64,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Score.
+    """Score the answers.
 
     Raises:
         InputError, Refused: files that cannot be used, or a Combiner of another text space.

@@ -6,7 +6,7 @@ import argparse
 
 from lookalike.cli.described_vectors import add_vectors, described_vectors
 from lookalike.cli.learn.inputs import add_reader, reader
-from lookalike.cli.learn.options import captions, comma_list, number_list
+from lookalike.cli.options import captions, comma_list, number_list, seed
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repetitions", type=int, default=5, metavar="N", help="default: %(default)s"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
     parser.add_argument(
         "--sweep-dims",
         type=number_list,
@@ -69,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Score.
+    """Score the notions.
 
     Raises:
         InputError, Refused: files, columns or numbers that cannot be used.

@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Score.
+    """Score the answers of the notions.
 
     Raises:
         InputError, Refused: files or conditions that cannot be used.

@@ -8,7 +8,7 @@ import numpy as np
 
 from lookalike.cli.described_vectors import add_vectors, described_vectors
 from lookalike.cli.learn.inputs import add_reader, reader
-from lookalike.cli.learn.options import captions, comma_list
+from lookalike.cli.options import captions, comma_list, seed
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -45,11 +45,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--learnt", type=int, default=20_000, metavar="N",
         help="that the heads learn from, of each attribute; default: %(default)s",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Score.
+    """Score the notions on the triplets.
 
     Raises:
         InputError, Refused: files, columns or numbers that cannot be used.

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from lookalike.cli.described_vectors import add_vectors, described_vectors
-from lookalike.cli.learn.options import captions, comma_list
+from lookalike.cli.options import captions, comma_list, seed
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what captions of an attribute say, {} for its value; may be repeated",
     )  # fmt: skip
     parser.add_argument("--epochs", type=int, default=40, metavar="N", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> Report:

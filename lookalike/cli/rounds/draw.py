@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.cli.learn.options import seed
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.cli.rounds.inputs import add_files, read_files
 from lookalike.io.errors import InputError

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from lookalike.bias.evidence.files import read_proposals
+from lookalike.cli.inputs import PROPOSALS, file_option
 from lookalike.core.arrays import Floats
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
@@ -43,26 +45,17 @@ class RoundFiles:
 
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the options that name them."""
-    parser.add_argument(
-        "--release", type="input", metavar="FILE",
-        help="a release's folder or zip of a campaign in rounds, in place of all other files",
-    )  # fmt: skip
-    parser.add_argument(
-        "--proposals",
-        type="input",
-        metavar="FILE",
-        help="CSV or parquet: query,candidate,model,rank",
+    add = partial(file_option, parser)
+    add(
+        "--release",
+        "a release's folder or zip of a campaign in rounds, in place of all other files",
     )
-    parser.add_argument(
-        "--run", type="input", action="append", default=[], metavar="FILE",
-        help="whole lists: TREC, CSV or parquet; once per model",
-    )  # fmt: skip
-    parser.add_argument(
-        "--qrels", type="input", metavar="FILE", help="labels: VSD JSON, TREC, CSV or parquet"
-    )
-    parser.add_argument(
-        "--round", type="input", action="append", default=[], metavar="FILE", dest="rounds",
-        help="a round as `rounds draw` wrote it; once per round, in their order",
+    add("--proposals", PROPOSALS)
+    add("--run", "whole lists: TREC, CSV or parquet; once per model", action="append", default=[])
+    add("--qrels", "labels: VSD JSON, TREC, CSV or parquet")
+    add(
+        "--round", "a round as `rounds draw` wrote it; once per round, in their order",
+        action="append", default=[], dest="rounds",
     )  # fmt: skip
     parser.add_argument(
         "--drawn-only", action="store_true",

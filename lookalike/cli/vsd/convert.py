@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Report:
-    """Convert.
+    """Write the task's files.
 
     Raises:
         InputError: a source that is none of these, or does not name products; the folder is there.

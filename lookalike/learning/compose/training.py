@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,8 +16,9 @@ from lookalike.core.arrays import Float32s, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.compose.combiner import Combiner, TrainedCombiner, Widths
-from lookalike.learning.engine.adam import Adam
+from lookalike.learning.engine.adam import Adam, AdamLearner
 from lookalike.learning.engine.determinism import one_thread, stream
+from lookalike.learning.engine.fitting import run_fingerprint
 from lookalike.learning.engine.loop import train
 from lookalike.learning.losses.infonce import infonce
 from lookalike.learning.projection import check_vectors
@@ -95,7 +94,7 @@ class ComposedTriplets:
         return cls(tuple(place), rows)
 
 
-class CombinerLearner:
+class CombinerLearner(AdamLearner):
     """A Combiner and the triplets that it learns from; the towers stay as they are.
 
     Args:
@@ -131,14 +130,10 @@ class CombinerLearner:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(_torch_seed(training.seed, "network"))
             self.network = Combiner(widths)
-        self._learnt = list(self.network.parameters())
-        self._adam = Adam(self._learnt, training.rate)
+        self._adam = Adam(list(self.network.parameters()), training.rate)
         self._n_batches = max(1, len(triplets.rows) // training.batch)
-        said = {"widths": asdict(widths), "training": asdict(training)}
-        digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
-        for array in (images, texts, triplets.rows):
-            digest.update(np.ascontiguousarray(array).data)
-        self.fingerprint = digest.hexdigest()
+        settings = {"widths": asdict(widths), "training": asdict(training)}
+        self.fingerprint = run_fingerprint(settings, images, texts, triplets.rows)
 
     @property
     def n_steps(self) -> int:
@@ -166,17 +161,6 @@ class CombinerLearner:
         self._adam.rate = self._training.rate * (FLOOR + (1 - FLOOR) * (1 + turn) / 2)
         self._adam.step(loss)
         return {"loss": round(float(loss.detach()), 6)}
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return parameters and moments."""
-        return {f"p.{n}": p for n, p in enumerate(self._learnt)} | self._adam.state()
-
-    def restore(self, state: dict[str, torch.Tensor], n_steps: int) -> None:
-        """Take up the state that there was after so many steps."""
-        with torch.no_grad():
-            for name, tensor in self.state().items():
-                tensor.copy_(state[name])
-        self._adam.n_steps = n_steps
 
 
 def fit_combiner(

@@ -13,11 +13,12 @@ from torch.nn.functional import normalize, relu
 from lookalike.conditional.triplet_scores import Metric
 from lookalike.core.errors import Refused
 from lookalike.learning.conditions.branches import BRANCHES, Branch, ConditionBranch, overlap
+from lookalike.learning.conditions.mixture import log_likelihoods, mixture_loss
 from lookalike.learning.losses.pairs import Sides, distances
 from lookalike.learning.losses.triplet import triplet_loss
 
-Method = Literal["single", "CSN", "LSN", "SCE-Net", "DiscoverNet"]
-METHODS: tuple[Method, ...] = ("single", "CSN", "LSN", "SCE-Net", "DiscoverNet")
+Method = Literal["single", "CSN", "LSN", "SCE-Net", "DiscoverNet", "mixture"]
+METHODS: tuple[Method, ...] = ("single", "CSN", "LSN", "SCE-Net", "DiscoverNet", "mixture")
 MARGIN = 0.2
 NORM, SPARSITY = 5e-3, 5e-4  # of CSN's vectors and masks
 OVERLAP = 0.1  # of DiscoverNet's guesses
@@ -39,6 +40,8 @@ class Architecture:
         is_branch_trained: its code leaves branch and anchors as they were drawn.
         least_of_batch: LSN takes the condition that is best for a batch, as in DiscoverNet's
             code, and not for each triplet.
+        is_by_order: the mixture looks at a triplet's own two candidates, and not for the closer
+            one among a batch.
     """
 
     method: Method
@@ -50,6 +53,7 @@ class Architecture:
     is_masked: bool = False
     is_branch_trained: bool = True
     least_of_batch: bool = False
+    is_by_order: bool = False
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -68,6 +72,11 @@ class Architecture:
         return 1 if self.method == "single" else self.n_conditions
 
     @property
+    def has_maps(self) -> bool:
+        """Whether a matrix makes each condition's vector of the common one, and not a mask."""
+        return self.method == "mixture" or (self.method == "DiscoverNet" and not self.is_masked)
+
+    @property
     def metric(self) -> Metric:
         """By which its embeddings are compared: as they are trained."""
         return "euclidean" if self.method == "CSN" else "cosine"
@@ -81,8 +90,9 @@ class ConditionNetwork(nn.Module):
     Triplet Similarities" (ICCV 2019; LSN: the best condition of a triplet counts); Tan et al.,
     "Learning Similarity Conditions Without Explicit Supervision" (ICCV 2019; SCE-Net: masked
     vectors, weighted by what is guessed); Ye, Shi and Zhan (CVPR 2022; DiscoverNet: distances,
-    weighted by what is guessed). Its regulariser is that of the released code, not equation 10 of
-    the paper: what two guesses share, of triplets alone that are right both ways, 64 to a batch.
+    weighted by what is guessed). "mixture" is our own. DiscoverNet's regulariser is that of the
+    released code, not equation 10 of the paper: what two guesses share, of triplets alone that are
+    right both ways, 64 to a batch.
 
     Args:
         n_in: length of the vectors that go in.
@@ -101,7 +111,7 @@ class ConditionNetwork(nn.Module):
             self.branch.requires_grad_(architecture.is_branch_trained)
         if method == "SCE-Net":
             self.guess = nn.Sequential(nn.Linear(3 * d, 32), nn.ReLU(), nn.Linear(32, K))
-        if method == "DiscoverNet" and not architecture.is_masked:
+        if architecture.has_maps:
             self.maps = nn.Parameter(torch.randn(K, d, d) / d**0.5)
         elif method != "single":
             self.masks = nn.Parameter(0.9 + 0.7 * torch.randn(K, d))
@@ -139,13 +149,12 @@ class ConditionNetwork(nn.Module):
             case "CSN":
                 return self._csn(common, conditions)
             case "LSN":
-                near, far = _sides(self._unit(common))
-                each = relu(near - far + MARGIN)
-                if self.architecture.least_of_batch:
-                    return each.mean(dim=0).min()
-                return each.amin(dim=1).mean()
+                return self._least(common)
             case "SCE-Net":
                 return self._sce(common)
+            case "mixture":
+                by_order = self.architecture.is_by_order
+                return mixture_loss(log_likelihoods(self._unit(common), is_by_order=by_order))
             case _:
                 return self._discover(common)
 
@@ -163,7 +172,7 @@ class ConditionNetwork(nn.Module):
     def _conditional(self, common: torch.Tensor) -> torch.Tensor:
         """Return shape (..., K, dim), of any length."""
         architecture = self.architecture
-        if architecture.method == "DiscoverNet" and not architecture.is_masked:
+        if architecture.has_maps:
             found: torch.Tensor = torch.einsum("...d,ked->...ke", common, self.maps)
         else:
             found = relu(self.masks) * common[..., None, :]
@@ -182,6 +191,13 @@ class ConditionNetwork(nn.Module):
         near, far = _sides((common * masks)[:, :, None])
         loss = triplet_loss(near, far, margin=MARGIN) + NORM * self._length(common)
         return loss + SPARSITY * masks.sum() / len(conditions)
+
+    def _least(self, common: torch.Tensor) -> torch.Tensor:
+        near, far = _sides(self._unit(common))
+        each = relu(near - far + MARGIN)
+        if self.architecture.least_of_batch:
+            return each.mean(dim=0).min()
+        return each.amin(dim=1).mean()
 
     def _sce(self, common: torch.Tensor) -> torch.Tensor:
         weights = self.weights(common)

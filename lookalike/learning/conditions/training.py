@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,8 +14,9 @@ from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.conditions.networks import Architecture, ConditionNetwork
 from lookalike.learning.conditions.triplets import ConditionTriplets
-from lookalike.learning.engine.adam import Adam
+from lookalike.learning.engine.adam import Adam, AdamLearner
 from lookalike.learning.engine.determinism import one_thread, stream
+from lookalike.learning.engine.fitting import run_fingerprint
 from lookalike.learning.engine.loop import train
 from lookalike.learning.projection import check_vectors
 
@@ -45,7 +44,7 @@ class Training:
             raise Refused("training", "epochs, batch and rate are above 0, the seed is not below")
 
 
-class ConditionLearner:
+class ConditionLearner(AdamLearner):
     """A network and the triplets that it learns from.
 
     Args:
@@ -82,14 +81,13 @@ class ConditionLearner:
             self.network = ConditionNetwork(vectors.shape[1], architecture)
         if start is not None:
             _begin(self.network, start)
-        self._learnt = [p for p in self.network.parameters() if p.requires_grad]
-        self._adam = Adam(self._learnt, training.rate)
+        learnt = [p for p in self.network.parameters() if p.requires_grad]
+        self._adam = Adam(learnt, training.rate)
         self._n_batches = math.ceil(len(triplets.rows) / training.batch)
-        said = {"architecture": asdict(architecture), "training": asdict(training)}
-        digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
-        for array in (vectors, triplets.rows, triplets.conditions, start):
-            digest.update(b"" if array is None else np.ascontiguousarray(array).data)
-        self.fingerprint = digest.hexdigest()
+        settings = {"architecture": asdict(architecture), "training": asdict(training)}
+        self.fingerprint = run_fingerprint(
+            settings, vectors, triplets.rows, triplets.conditions, start
+        )
 
     @property
     def n_steps(self) -> int:
@@ -114,17 +112,6 @@ class ConditionLearner:
         self._adam.rate = self._training.rate * (1 + math.cos(math.pi * number / self.n_steps)) / 2
         self._adam.step(loss)
         return {"loss": round(float(loss.detach()), 6)}
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return parameters and moments."""
-        return {f"p.{n}": p for n, p in enumerate(self._learnt)} | self._adam.state()
-
-    def restore(self, state: dict[str, torch.Tensor], n_steps: int) -> None:
-        """Take up the state that there was after so many steps."""
-        with torch.no_grad():
-            for name, tensor in self.state().items():
-                tensor.copy_(state[name])
-        self._adam.n_steps = n_steps
 
     def embeddings(self) -> Float32s:
         """Return all images under each condition, shape (K, n_images, dim), as the network does."""

@@ -24,6 +24,7 @@ FEWEST_TRIPLETS = 1_000  # of a condition in an epoch; otherwise as many as ther
 NETWORKS = {
     SINGLE: Architecture("single"),
     CONDITIONS: Architecture("CSN"),
+    "mixture": Architecture("mixture"),
     "LSN": Architecture("LSN"),
     "SCE-Net": Architecture("SCE-Net"),
     "DiscoverNet-Set": Architecture("DiscoverNet"),
@@ -112,7 +113,7 @@ class ConditionMaps(ConditionLearner):
 
     def _last_map(self, condition: int) -> Float32s:
         """Return what makes a condition's vector of the common one, shape (dim, dim)."""
-        if self.network.architecture.method == "DiscoverNet":
+        if self.network.architecture.has_maps:
             drawn = self.network.maps[condition]
         else:
             drawn = torch.diag(torch.relu(self.network.masks[condition]))

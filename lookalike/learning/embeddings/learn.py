@@ -142,10 +142,12 @@ def learn_embedding(
     heads, shared = _heads(learner, {}), learner.projection()
     maps = {name: heads[best[name]] if best else shared for name in labels}
     found = {
-        name: (_found(images.vectors, values, images.products, held_out, name),
-               _found(maps[name].apply(images.vectors), values, images.products, held_out, name))
+        name: (
+            share_right(images.vectors, values, images.products, held_out, name),
+            share_right(maps[name].apply(images.vectors), values, images.products, held_out, name),
+        )
         for name, values in labels.items()
-    }  # fmt: skip
+    }
     card = {
         "recipe": {**asdict(recipe), "columns": list(recipe.columns)}, "parent": images.parent,
         "language": language.spec if language else None, "n_held_out": int(held_out.sum()),
@@ -172,7 +174,7 @@ def _learner(
         maps = ConditionMaps(vectors, classes, recipe)
         return maps, maps.n_steps
     (of,) = classes.values()
-    return _metric(vectors, of, recipe, _language(recipe, of, source, probabilities))
+    return _metric(vectors, of, recipe, words_that_guide(recipe.words, of, source, probabilities))
 
 
 def _heads(
@@ -202,26 +204,46 @@ def _metric(
     return MetricLearner(vectors, classes, how, language, Guidance(recipe.weight)), n_steps
 
 
-def _language(
-    recipe: EmbeddingRecipe,
-    classes: Classes,
-    source: LanguageSource | None,
-    probabilities: Floats | None,
+def words_that_guide(
+    words: str, classes: Classes, source: LanguageSource | None, probabilities: Floats | None
 ) -> Language | None:
-    if not recipe.words:
+    """Return how alike classes are by words.
+
+    Args:
+        words: of WORDS; "" for None.
+        classes: of the images to learn from.
+        source: reads the words.
+        probabilities: of ImageNet's classes for the same images, where words are pseudolabels.
+
+    Raises:
+        Refused: something is missing for these words, or no source knows one.
+    """
+    if not words:
         return None
     if source is None:
         raise Refused("words", "nothing reads them: there is no language")
-    if recipe.words == NAMES:
+    if words == NAMES:
         return name_language(classes.names, source)
     if probabilities is None:
         raise Refused("words", "pseudolabels need a classifier of the pictures")
     return pseudolabel_language(probabilities, classes.codes, source, N_PSEUDOLABELS)
 
 
-def _found(
+def share_right(
     vectors: Float32s, labels: Sequence[str], products: Sequence[str], held_out: Bools, name: str
 ) -> float | None:
+    """Return how often the nearest of the images held out has an image's label.
+
+    Args:
+        vectors: of all images, shape (n, d).
+        labels: of them, "" where one is not known.
+        products: of them, likewise; images of one product do not count for each other.
+        held_out: which are asked about, and answer.
+        name: of the labels; where products are asked for, their own images count.
+
+    Returns:
+        From 0 to 1; None where nothing can be asked.
+    """
     asked = [row for row in np.flatnonzero(held_out).tolist() if labels[row]]
     if len(asked) < 2:
         return None

@@ -8,7 +8,7 @@ from lookalike.core.errors import Refused
 
 PRODUCT = "product"  # stands among columns for what an image is a picture of
 FINE_TUNING, SINGLE, CONDITIONS = "fine-tuning", "single", "CSN"
-GUESSED = ("LSN", "SCE-Net", "DiscoverNet-Set", "DiscoverNet-Reg")  # what a triplet is about
+GUESSED = ("mixture", "LSN", "SCE-Net", "DiscoverNet-Set", "DiscoverNet-Reg")  # a triplet's topic
 BY_TRIPLETS = (SINGLE, CONDITIONS, *GUESSED)
 METHODS = ("multisimilarity", "margin", "triplet", "s2sd", FINE_TUNING, *BY_TRIPLETS)
 MOST_CONDITIONS = 20

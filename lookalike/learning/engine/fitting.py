@@ -1,11 +1,16 @@
-"""Do all steps of a learner, with checkpoints or without."""
+"""Do all steps of a learner, with checkpoints or without; tell a run from others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
 from lookalike.core.errors import Refused
@@ -56,3 +61,11 @@ def require_finite(loss: torch.Tensor, step: int, rows: Sequence[int] | Ints) ->
         images = ", ".join(str(int(row)) for row in list(rows)[:_NAMED])
         reason = f"is {loss.item()} at step {step} (batch of images {images} and so on)"
         raise Refused("loss", f"{reason}; a lower rate may do")
+
+
+def run_fingerprint(settings: Mapping[str, object], *arrays: NDArray[Any] | None) -> str:
+    """Return the SHA-256 of what a run learns with and from: settings as JSON, bytes of arrays."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    for array in arrays:
+        digest.update(b"" if array is None else np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -53,6 +53,7 @@ def train(
     *,
     n_steps: int,
     every: int,
+    has_ended: Callable[[], bool] = lambda: False,
     on_checkpoint: Callable[[], None] = lambda: None,
     progress: Progress = SILENT,
 ) -> None:
@@ -63,6 +64,7 @@ def train(
         folder: of this run alone.
         n_steps: in all.
         every: how many steps between checkpoints.
+        has_ended: asked before each step, whether the others are in vain.
         on_checkpoint: called when one lies on disk.
         progress: told the steps; may raise to stop.
 
@@ -79,9 +81,12 @@ def train(
         Path(folder / CURVE if is_first() else os.devnull).open("a", encoding="utf-8") as curve,
     ):
         for step in range(n_done, n_steps):
+            if has_ended():
+                break
             losses = learner.step(step)
             curve.write(json.dumps({"step": step, **losses}) + "\n")
-            if is_first() and ((step + 1) % every == 0 or step + 1 == n_steps):
+            is_last = step + 1 == n_steps or has_ended()
+            if is_first() and ((step + 1) % every == 0 or is_last):
                 curve.flush()
                 _save(learner, folder, step + 1)
                 on_checkpoint()

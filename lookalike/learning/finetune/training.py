@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,9 +13,9 @@ from torch.nn.functional import cross_entropy
 
 from lookalike.core.arrays import Float32s
 from lookalike.core.errors import Refused
-from lookalike.learning.engine.adam import Adam
+from lookalike.learning.engine.adam import Adam, AdamLearner
 from lookalike.learning.engine.determinism import normal, stream
-from lookalike.learning.engine.fitting import require_finite
+from lookalike.learning.engine.fitting import require_finite, run_fingerprint
 from lookalike.learning.engine.perceptron import Perceptron
 from lookalike.learning.metric.classes import Classes
 from lookalike.learning.projection import Layers, check_vectors
@@ -49,7 +47,7 @@ class FinetuneSettings:
             raise Refused("settings", "epochs, batch and rate are above 0, the seed is not below")
 
 
-class FinetuneLearner:
+class FinetuneLearner(AdamLearner):
     """An embedding with a linear classifier upon it for each sort of label.
 
     Source: Barkan et al. (VSD benchmark, 2023), section 6.1: a new linear head that matches
@@ -89,18 +87,17 @@ class FinetuneLearner:
             for name, of in labels.items()
         }
         heads = [parameter for head in self._heads.values() for parameter in head]
-        self._learnt = [*self.network.parameters, *heads]
-        self._adam = Adam(self._learnt, settings.rate, weight_decay=settings.weight_decay)
+        learnt = [*self.network.parameters, *heads]
+        self._adam = Adam(learnt, settings.rate, weight_decay=settings.weight_decay)
         self._n_batches = math.ceil(len(vectors) / settings.batch)
         self.card = {
             "method": "fine-tuning", **asdict(settings), "widths": list(settings.widths),
             "labels": {name: len(of.names) for name, of in labels.items()},
             "n_images": len(vectors),
         }  # fmt: skip
-        digest = hashlib.sha256(json.dumps(self.card, sort_keys=True).encode())
-        for array in (vectors, *(of.codes for of in labels.values())):
-            digest.update(np.ascontiguousarray(array).data)
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = run_fingerprint(
+            self.card, vectors, *(of.codes for of in labels.values())
+        )
 
     @property
     def n_steps(self) -> int:
@@ -124,17 +121,6 @@ class FinetuneLearner:
         self._adam.rate = self._settings.rate * (1 + math.cos(math.pi * number / self.n_steps)) / 2
         self._adam.step(loss)
         return {name: round(float(value.detach()), 6) for name, value in losses.items()}
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return parameters and moments."""
-        return {f"p.{n}": p for n, p in enumerate(self._learnt)} | self._adam.state()
-
-    def restore(self, state: dict[str, torch.Tensor], n_steps: int) -> None:
-        """Take up the state that there was after so many steps."""
-        with torch.no_grad():
-            for name, tensor in self.state().items():
-                tensor.copy_(state[name])
-        self._adam.n_steps = n_steps
 
     def projection(self, card: Mapping[str, Any] | None = None) -> Layers:
         """Return the embedding as it is now, without the heads.

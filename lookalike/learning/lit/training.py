@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,9 +18,9 @@ from lookalike.backbones.protocol import unit_rows
 from lookalike.core.arrays import Bools, Float32s, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
-from lookalike.learning.engine.adam import Adam
+from lookalike.learning.engine.adam import Adam, AdamLearner
 from lookalike.learning.engine.determinism import normal, stream
-from lookalike.learning.engine.fitting import require_finite
+from lookalike.learning.engine.fitting import require_finite, run_fingerprint
 from lookalike.learning.engine.loop import train
 from lookalike.learning.language.encoders import TextEncoder
 from lookalike.learning.lit.captions import (
@@ -96,7 +95,7 @@ def held_out_groups(groups: Sequence[str], seed: int) -> Bools:
     return out
 
 
-class LitLearner:
+class LitLearner(AdamLearner):
     """Two heads on fixed vectors, drawn together where a caption is true of an image.
 
     Source: Zhai et al., "LiT: Zero-Shot Transfer with Locked-image text Tuning" (CVPR 2022),
@@ -153,18 +152,6 @@ class LitLearner:
         self._adam.rate = self._settings.rate * self._schedule.share_left(number)
         self._adam.step(loss)
         return {"loss": round(float(loss.detach()), 6)}
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return heads, scale and moments."""
-        parameters = [*self.heads[0], *self.heads[1], self._scale]
-        return {f"p.{n}": p for n, p in enumerate(parameters)} | self._adam.state()
-
-    def restore(self, state: dict[str, torch.Tensor], n_steps: int) -> None:
-        """Take up the state that there was after so many steps."""
-        with torch.no_grad():
-            for name, tensor in self.state().items():
-                tensor.copy_(state[name])
-        self._adam.n_steps = n_steps
 
     def space(self, card: Mapping[str, Any]) -> TextSpace:
         """Return the heads as they are, with the scaling of their inputs in them."""
@@ -267,18 +254,16 @@ def train_text_space(
         "encoder_spec": encoder.spec, "columns": list(names), "n_images": len(seen),
         "templates": dict(zip(attributes.columns, attributes.templates, strict=True)),
     }  # fmt: skip
-    digest = hashlib.sha256(json.dumps(card, sort_keys=True).encode())
-    for array in (images[seen], codes[seen], vectors):
-        digest.update(np.ascontiguousarray(array).data)
+    fingerprint = run_fingerprint(card, images[seen], codes[seen], vectors)
     row_of = {key: row for row, key in enumerate(keys)}
-    learner = LitLearner(images[seen], codes[seen], (row_of, vectors), settings, digest.hexdigest())
+    learner = LitLearner(images[seen], codes[seen], (row_of, vectors), settings, fingerprint)
     n_steps = Schedule(codes[seen], settings).n_steps
     progress.start(0, n_steps, "Learning from captions")
     train(
         learner, folder, n_steps=n_steps, every=every, on_checkpoint=on_checkpoint,
         progress=progress,
     )  # fmt: skip
-    space = learner.space({**card, "data_sha256": digest.hexdigest()})
+    space = learner.space({**card, "data_sha256": fingerprint})
     space.save(folder)
     prompts = {n: space.texts.apply(encoder.encode(attributes.texts(p)))
                for p, n in enumerate(attributes.columns)}  # fmt: skip

@@ -43,7 +43,11 @@ def margin_loss(
 
 
 def distance_weighted(
-    vectors: torch.Tensor, labels: torch.Tensor, rng: np.random.Generator
+    vectors: torch.Tensor,
+    labels: torch.Tensor,
+    rng: np.random.Generator,
+    *,
+    cosines: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Draw a triplet for each image, its negative as likely near as far away.
 
@@ -54,6 +58,7 @@ def distance_weighted(
         vectors: unit vectors, shape (B, d).
         labels: their classes, shape (B,).
         rng: of the draw.
+        cosines: of the vectors, shape (B, B), where they are there already.
 
     Returns:
         Rows of anchor, positive and negative, shape (at most B, 3).
@@ -63,7 +68,8 @@ def distance_weighted(
     """
     check_batch(vectors, labels)
     E, classes = vectors.detach(), labels.cpu().numpy()
-    squares = (2 - 2 * (E @ E.T)).clamp(min=0).cpu().numpy()
+    cosines = E @ E.T if cosines is None else cosines.detach()
+    squares = (2 - 2 * cosines).clamp(min=0).cpu().numpy()
     same = classes[:, None] == classes
     weights = negative_weights(np.sqrt(squares), ~same, E.shape[1])
     np.fill_diagonal(same, val=False)

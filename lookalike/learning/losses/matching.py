@@ -97,7 +97,8 @@ def matching(
         direction: backward or forward.
         mask: where classes are set to 1 + `shift`: both sides, or the images' alone.
         compare: rows, matrix or distance; the last has neither temperature nor direction.
-        cosines: of the vectors, shape (B, B), where another loss has them already.
+        cosines: of the vectors, shape (B, B), where they are there already; a slope goes through
+            them if they are part of another loss.
         same: `one_class` of the labels, where it is there already.
 
     Returns:
@@ -113,60 +114,97 @@ def matching(
         raise Refused("direction", f"{direction!r} is neither backward nor forward")
     if mask not in ("both", "image"):
         raise Refused("mask", f"{mask!r} is neither both nor image")
-    cosines = vectors @ vectors.T if cosines is None else cosines
-    same = one_class(labels, cosines.dtype) if same is None else same
-    language = language.to(cosines.dtype)  # without the shift, which no distribution heeds
+    same = one_class(labels, vectors.dtype) if same is None else same
+    language = language.to(vectors.dtype)  # without the shift, which no distribution heeds
     if mask == "both":
         language = torch.lerp(language, same.new_ones(()), same)
+    how = _How(same, 1 + shift, temperature, direction)
+    divergence: torch.Tensor
+    if cosines is None or not cosines.requires_grad:
+        if compare == "rows":
+            divergence = _OfVectors.apply(vectors, cosines, language, how)
+            return divergence
+        cosines = vectors @ vectors.T
     if compare == "distance":
         images = torch.lerp(cosines, same.new_full((), 1 + shift), same)
         apart: torch.Tensor = (images - language.detach() - shift).norm(dim=1)
         return apart.mean()
     if compare == "matrix":
         cosines, language, same = (of.reshape(1, -1) for of in (cosines, language, same))
+        how = how._replace(same=same)
     elif compare != "rows":
         raise Refused("compare", f"{compare!r} is neither rows, matrix nor distance")
-    how = _How(1 + shift, temperature, direction)
-    divergence: torch.Tensor = _Divergence.apply(cosines, language, same, how)
+    divergence = _OfCosines.apply(cosines, language, how)
     return divergence
 
 
 class _How(NamedTuple):
-    """What stands for images of one class, and how distributions are made and compared."""
+    """Which are of one class, what stands there, and how distributions are made and compared."""
 
+    same: torch.Tensor
     within: float
     temperature: float
     direction: Direction
 
 
-class _Divergence(torch.autograd.Function):
-    """The mean divergence of cosines' rows, as distributions, from those of language.
+def _divergence(
+    cosines: torch.Tensor, language: torch.Tensor, how: _How
+) -> tuple[torch.Tensor, torch.Tensor, float]:
+    """Return the mean divergence of cosines' rows, as distributions, from those of language.
 
-    Its slope is worked out here, in half the time that taking apart each of its steps takes.
+    Beside it stands its slope in cosines, and by how much that is to be multiplied: worked out
+    here, in half the time that taking apart each of the steps takes.
     """
+    images = torch.lerp(cosines, how.same.new_full((), how.within), how.same)
+    if how.temperature != 1:
+        images, language = images / how.temperature, language / how.temperature
+    found, wanted = log_softmax(images, dim=1), log_softmax(language, dim=1)
+    shares = torch.exp(found, out=images)
+    if how.direction == "backward":
+        each = found.sub_(wanted).mul_(shares)
+        rows = each.sum(dim=1, keepdim=True)
+        slope = each.addcmul_(shares, rows, value=-1)
+    else:
+        aim = wanted.exp()
+        rows = wanted.sub_(found).mul_(aim).sum(dim=1)
+        slope = shares.sub_(aim)
+    scale = how.temperature / len(cosines)
+    divergence = rows.sum().mul_(how.temperature * scale)
+    return divergence, slope.addcmul_(slope, how.same, value=-1), scale
+
+
+class _OfCosines(torch.autograd.Function):
+    """The divergence of cosines that another loss has, too."""
 
     @staticmethod
-    def forward(
-        ctx: Any, cosines: torch.Tensor, language: torch.Tensor, same: torch.Tensor, how: _How
-    ) -> torch.Tensor:
-        images = torch.lerp(cosines, same.new_full((), how.within), same)
-        if how.temperature != 1:
-            images, language = images / how.temperature, language / how.temperature
-        found, wanted = log_softmax(images, dim=1), log_softmax(language, dim=1)
-        shares = torch.exp(found, out=images)
-        if how.direction == "backward":
-            each = found.sub_(wanted).mul_(shares)
-            rows = each.sum(dim=1, keepdim=True)
-            slope = each.addcmul_(shares, rows, value=-1)
-        else:
-            aim = wanted.exp()
-            rows = wanted.sub_(found).mul_(aim).sum(dim=1)
-            slope = shares.sub_(aim)
-        ctx.save_for_backward(slope.addcmul_(slope, same, value=-1))
-        ctx.scale = how.temperature / len(cosines)
-        return rows.sum().mul_(how.temperature * ctx.scale)
+    def forward(ctx: Any, cosines: torch.Tensor, language: torch.Tensor, how: _How) -> torch.Tensor:
+        divergence, slope, ctx.scale = _divergence(cosines, language, how)
+        ctx.save_for_backward(slope)
+        return divergence
 
     @staticmethod
     def backward(ctx: Any, slope: torch.Tensor) -> Any:
         (of_cosines,) = ctx.saved_tensors
-        return of_cosines * (ctx.scale * slope), None, None, None
+        return of_cosines * (ctx.scale * slope), None, None
+
+
+class _OfVectors(torch.autograd.Function):
+    """The divergence of vectors' cosines, with one product for the slope in place of two."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        vectors: torch.Tensor,
+        cosines: torch.Tensor | None,
+        language: torch.Tensor,
+        how: _How,
+    ) -> torch.Tensor:
+        cosines = vectors @ vectors.T if cosines is None else cosines
+        divergence, slope, ctx.scale = _divergence(cosines, language, how)
+        ctx.save_for_backward((slope + slope.T) @ vectors)
+        return divergence
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> Any:
+        (of_vectors,) = ctx.saved_tensors
+        return of_vectors * (ctx.scale * slope), None, None, None

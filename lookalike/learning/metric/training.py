@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,9 +13,9 @@ from torch.nn.functional import normalize, relu
 
 from lookalike.core.arrays import Float32s
 from lookalike.core.errors import Refused
-from lookalike.learning.engine.adam import Adam
+from lookalike.learning.engine.adam import Adam, AdamLearner
 from lookalike.learning.engine.determinism import normal, stream
-from lookalike.learning.engine.fitting import require_finite
+from lookalike.learning.engine.fitting import require_finite, run_fingerprint
 from lookalike.learning.engine.perceptron import Perceptron
 from lookalike.learning.engine.processes import gathered, own_part
 from lookalike.learning.losses.margin import BOUNDARY, distance_weighted, margin_loss
@@ -117,7 +115,7 @@ class Guidance:
 
 
 class _Batch(NamedTuple):
-    """A step's number and images, how alike their words are, and their cosines if words guide."""
+    """A step's number and images, how alike their words are, and cosines that losses share."""
 
     number: int
     inputs: torch.Tensor
@@ -127,7 +125,7 @@ class _Batch(NamedTuple):
     cosines: torch.Tensor | None
 
 
-class MetricLearner:
+class MetricLearner(AdamLearner):
     """An embedding of fixed vectors and the classes that it learns from.
 
     Source: Roth, Vinyals and Akata, "Integrating Language Guidance into Vision-based Deep Metric
@@ -181,16 +179,14 @@ class MetricLearner:
         if settings.objective == "margin":
             learnt.append(self._boundaries)
         self._adam = Adam(learnt, settings.rate, weight_decay=settings.weight_decay)
-        self._learnt = learnt
         self.card = {
             "method": "metric learning", **asdict(settings), "branches": list(settings.branches),
             "guidance": asdict(self._guidance) if language else None,
             "n_images": len(vectors), "n_classes_in_all": len(np.unique(classes.codes)),
         }  # fmt: skip
-        digest = hashlib.sha256(json.dumps(self.card, sort_keys=True).encode())
-        for array in (vectors, classes.codes, language.rows if language else np.empty(0)):
-            digest.update(np.ascontiguousarray(array).data)
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = run_fingerprint(
+            self.card, vectors, classes.codes, language.rows if language else None
+        )
 
     def step(self, number: int) -> dict[str, float]:
         """Learn from one batch."""
@@ -200,7 +196,7 @@ class MetricLearner:
         vectors = gathered(self.network.unit(inputs))
         language = self._language if number >= self._guidance.delay else None
         alike = language.of(rows, codes) if language else None
-        cosines = None if alike is None else vectors @ vectors.T  # for both losses
+        cosines = None if alike is None else self._cosines(vectors)
         loss = self._objective(_Batch(number, inputs, vectors, labels, alike, cosines))
         losses = {"loss": loss}
         if alike is not None:
@@ -217,17 +213,6 @@ class MetricLearner:
         self._adam.step(loss)
         return {name: round(float(value.detach()), 6) for name, value in losses.items()}
 
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return parameters and moments."""
-        return {f"p.{n}": p for n, p in enumerate(self._learnt)} | self._adam.state()
-
-    def restore(self, state: dict[str, torch.Tensor], n_steps: int) -> None:
-        """Take up the state that there was after so many steps."""
-        with torch.no_grad():
-            for name, tensor in self.state().items():
-                tensor.copy_(state[name])
-        self._adam.n_steps = n_steps
-
     def projection(self, card: Mapping[str, Any] | None = None) -> Layers:
         """Return the embedding as it is now.
 
@@ -237,6 +222,11 @@ class MetricLearner:
         return self.network.projection(
             {**self.card, "data_sha256": self.fingerprint, **(card or {})}
         )
+
+    def _cosines(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return cosines for both losses, or for mining and one loss."""
+        with torch.set_grad_enabled(self._settings.objective.startswith("multisimilarity")):
+            return vectors @ vectors.T
 
     def _objective(self, batch: _Batch) -> torch.Tensor:
         _, inputs, vectors, labels, alike, cosines = batch
@@ -255,7 +245,7 @@ class MetricLearner:
                     features, settings,
                 )  # fmt: skip
         rng = stream(self._settings.seed, "triplets", batch.number)
-        triplets = distance_weighted(vectors, labels, rng)
+        triplets = distance_weighted(vectors, labels, rng, cosines=cosines)
         near, far = sides_of(vectors, triplets)
         if self._settings.objective == "triplet":
             return triplet_loss(near, far)

@@ -12,12 +12,13 @@ import numpy as np
 
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.protocol import unit_rows
-from lookalike.conditional.criterion import Criterion, measure, seen_by
+from lookalike.conditional.criterion import measure, seen_by
 from lookalike.core.arrays import Bools, Float32s, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
 from lookalike.images.metadata import MetadataError, read_metadata
 from lookalike.io.errors import InputError
+from lookalike.learning.conditions.diagnosis import sort_triplets
 from lookalike.learning.conditions.networks import Architecture
 from lookalike.learning.conditions.training import ConditionLearner, Training, fit_conditions
 from lookalike.learning.conditions.triplets import (
@@ -40,6 +41,8 @@ SINGLE = "single embedding"
 NETWORKS: dict[str, Architecture] = {
     SINGLE: Architecture("single"),
     "CSN": Architecture("CSN"),
+    "mixture": Architecture("mixture"),
+    "mixture by order": Architecture("mixture", is_by_order=True),
     "LSN": Architecture("LSN"),
     "SCE-Net": Architecture("SCE-Net"),
     "DiscoverNet-Set": Architecture("DiscoverNet"),
@@ -53,6 +56,20 @@ NETWORKS: dict[str, Architecture] = {
 }
 SPACE, PROMPTS, FROM_PROMPTS = "text space", "heads of prompts", "DiscoverNet-Set from prompts"
 NEED_A_SPACE = (SPACE, PROMPTS, FROM_PROMPTS)
+CHANGES = ("n_learnt", "epochs", "rate", "n_conditions", "begins_with")  # of a variant
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """A method, trained as all are or otherwise.
+
+    Attributes:
+        method: of NETWORKS or NEED_A_SPACE.
+        said: the settings of the table, with what is changed.
+    """
+
+    method: str
+    said: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -79,24 +96,16 @@ def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
         InputError: a file or a model that cannot be used.
     """
     said = recipe.settings
-    known = [*NETWORKS, *(NEED_A_SPACE if run.space else ())]
-    names = list(run.methods) or [name for name in [*said["methods"], *NEED_A_SPACE]
-                                  if name in known]  # fmt: skip
-    if unknown := [name for name in names if name not in known]:
-        hint = "needs --space" if unknown[0] in NEED_A_SPACE else f"is none of {', '.join(known)}"
-        raise Refused("methods", f"{unknown[0]!r} {hint}")
-    if SINGLE not in names:
-        names.insert(0, SINGLE)  # what every row has to beat
+    variants = _variants(said, run)
     if run.model and run.vectors:
         raise Refused("model", "the vectors are made already; leave out either")
     world = _world(said, run, progress)
     n_repetitions = run.repetitions or said["repetitions"]
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(run.seed, run.seed + n_repetitions):
-        for name, criterion in _repetition(world, said, names, seed, progress).items():
-            alignment = criterion.alignment
-            by_name = dict(zip(criterion.conditions, alignment.by_condition, strict=True))
-            for key, value in {"OT": alignment.ot, "greedy": alignment.greedy, **by_name}.items():
+        for name, variant in variants.items():
+            progress.note(f"{name}, seed {seed}")
+            for key, value in _measures(world, variant, seed).items():
                 found[name][key].append(100 * float(value))
     values = {
         name: {key: Published(float(np.mean(of)), float(np.std(of))) for key, of in scores.items()}
@@ -141,32 +150,85 @@ def _scaled(vectors: Float32s, held_out: Bools) -> Float32s:
     return np.asarray((vectors - learnt.mean(axis=0)) / (learnt.std(axis=0) + 1e-4), np.float32)
 
 
-def _repetition(
-    world: _World, said: Mapping[str, Any], names: Sequence[str], seed: int, progress: Progress
-) -> dict[str, Criterion]:
+def _variants(said: Mapping[str, Any], run: Run) -> dict[str, _Variant]:
+    """Return the rows of the table by their names; the single embedding is one of them.
+
+    Raises:
+        Refused: a method is not known, or needs a space.
+    """
+    listed = {name: _Variant(name, said) for name in [*NETWORKS, *NEED_A_SPACE]}
+    for own in said.get("variants", ()):
+        changes = {name: own[name] for name in CHANGES if name in own}
+        listed[own["name"]] = _Variant(own["method"], {**said, **changes})
+    known = [name for name, of in listed.items() if run.space or of.method not in NEED_A_SPACE]
+    usual = [*said["methods"], *(own["name"] for own in said.get("variants", ())), *NEED_A_SPACE]
+    names = list(run.methods) or [name for name in usual if name in known]
+    if unknown := [name for name in names if name not in known]:
+        hint = "needs --space" if unknown[0] in NEED_A_SPACE else f"is none of {', '.join(known)}"
+        raise Refused("methods", f"{unknown[0]!r} {hint}")
+    if SINGLE not in names:
+        names.insert(0, SINGLE)  # what every row has to beat
+    return _with_numbers({name: listed[name] for name in names}, run.conditions)
+
+
+def _with_numbers(variants: dict[str, _Variant], numbers: Sequence[int]) -> dict[str, _Variant]:
+    """Put a row for each number of conditions in the place of each method that guesses them."""
+    if not numbers:
+        return variants
+    if min(numbers) < 1:
+        raise Refused("conditions", "each number is at least 1")
+    found = {}
+    for name, variant in variants.items():
+        if variant.method in (*NEED_A_SPACE, SINGLE, "CSN"):
+            found[name] = variant
+            continue
+        for K in numbers:
+            said = {**variant.said, "n_conditions": K}
+            found[f"{name}, K = {K}"] = _Variant(variant.method, said)
+    return found
+
+
+def _measures(world: _World, variant: _Variant, seed: int) -> dict[str, float]:
+    said = variant.said
     draw = partial(draw_conditions, world.codes, seed=seed)
     learnt = draw(~world.held_out, said["n_learnt"], purpose="learnt")
     asked = draw(world.held_out, said["n_asked"], purpose="asked")
     table = asked.table(half_reversed(asked, stream(seed, "reversed")))
     rows = np.array([int(name) for name in table.images])
-    found = {}
-    for name in names:
-        progress.note(f"{name}, seed {seed}")
-        embeddings = _embeddings(name, world, learnt, said, seed)
-        metric = NETWORKS[name].metric if name in NETWORKS else "cosine"
-        seen = [seen_by(table, f"embedding {n + 1}", of[rows], metric)
-                for n, of in enumerate(embeddings)]  # fmt: skip
-        found[name] = measure(table, seen, seed)
-    return found
+    embeddings = _embeddings(variant, world, learnt, seed)
+    metric = NETWORKS[variant.method].metric if variant.method in NETWORKS else "cosine"
+    seen = [seen_by(table, f"embedding {n + 1}", of[rows], metric)
+            for n, of in enumerate(embeddings)]  # fmt: skip
+    criterion = measure(table, seen, seed)
+    found = {"OT": criterion.alignment.ot, "greedy": criterion.alignment.greedy}
+    if said.get("is_diagnosed"):
+        both = criterion.reversed.explained_both_ways
+        return found | {"either way": both} | _sorting(embeddings, asked)
+    by_condition = criterion.alignment.by_condition
+    return found | dict(zip(criterion.conditions, by_condition.tolist(), strict=True))
 
 
-def _embeddings(
-    name: str, world: _World, learnt: ConditionTriplets, said: Mapping[str, Any], seed: int
-) -> Float32s:
+def _sorting(embeddings: Float32s, asked: ConditionTriplets) -> dict[str, float]:
+    """Return how well triplets can be told apart: by their order, and among those of a batch."""
+    by_order, in_batch = (sort_triplets(embeddings, asked, is_by_order=by) for by in (True, False))
+    return {
+        "used": by_order.n_used / len(embeddings),
+        "sorted by order": by_order.right, "sorted in batch": in_batch.right,
+    }  # fmt: skip
+
+
+def _embeddings(variant: _Variant, world: _World, learnt: ConditionTriplets, seed: int) -> Float32s:
+    name, said = variant.method, variant.said
     training = Training(said["epochs"], said["batch"], said["rate"], seed)
     if name in NETWORKS:
-        network = replace(NETWORKS[name], n_conditions=len(learnt.names))
-        return fit_conditions(ConditionLearner(world.vectors, learnt, network, training))
+        n_conditions = said.get("n_conditions", len(learnt.names))
+        network = replace(NETWORKS[name], n_conditions=n_conditions)
+        learner = ConditionLearner(world.vectors, learnt, network, training)
+        if said.get("begins_with") == SINGLE:
+            single = ConditionLearner(world.vectors, learnt, NETWORKS[SINGLE], training)
+            fit_conditions(single)
+            learner.network.body.load_state_dict(single.network.body.state_dict())
+        return fit_conditions(learner)
     if world.space is None or world.in_space is None:
         raise Refused("space", f"{name} needs a text space")
     if name == SPACE:

@@ -36,6 +36,8 @@ class Run:
         repetitions: instead of the recipe's.
         seed: of the first repetition.
         device: where networks compute; None takes the GPU if there is one.
+        conditions: how many conditions are guessed, a row for each number; empty for as many as
+            the triplets have.
     """
 
     folder: Path
@@ -47,6 +49,7 @@ class Run:
     repetitions: int | None = None
     seed: int = 0
     device: str | None = None
+    conditions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ def make_table(
     unknown = [row for row in run.rows if row not in recipe.rows]
     if unknown:
         raise Refused("only", f"there is no {unknown[0]!r}, but {', '.join(recipe.rows)}")
+    if run.conditions and recipe.kind != "conditions":
+        raise Refused("conditions", f"nothing guesses conditions in {recipe.name}")
     if not run.folder.is_dir():
         raise Refused("data", f"{run.folder} is no folder")
     if missing := recipe.missing(run.folder, run.rows):

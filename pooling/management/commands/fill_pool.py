@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from dataclasses import replace
 from typing import Any
 
+from lookalike.cli.options import seed
 from pooling.management.by_model import ByModelCommand
 from pooling.management.sources import (
     MODELS_HELP,
@@ -64,7 +65,7 @@ class Command(ByModelCommand):
         parser.add_argument(
             "--one-per-product", action="store_true", help="ask at most one image of a product"
         )
-        parser.add_argument("--seed", type=int, default=0, help="of the drawing of queries")
+        parser.add_argument("--seed", type=seed, default=0, help="of the drawing of queries")
         parser.add_argument(
             "--same-product",
             action="store_true",

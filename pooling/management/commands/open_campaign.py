@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from annotation.models import AskingOrder, TieRule
 from jobs.work.commands import JobCommand
 from lookalike.agreement.grades import Scale
+from lookalike.cli.options import seed
 from pooling.campaign.services import open_pool_campaign, panel_by_name
 from pooling.new_pool.parsing import pool_by_slug
 
@@ -50,7 +51,7 @@ class Command(JobCommand):
             "--notion-model", default="", metavar="SPEC", help="its model, learned:SPACE#NOTION"
         )
         parser.add_argument("--guidelines", type=Path, help="file with the judges' guidelines")
-        parser.add_argument("--seed", type=int, default=0, help="of the judges' orders")
+        parser.add_argument("--seed", type=seed, default=0, help="of the judges' orders")
         parser.add_argument(
             "--draft", action="store_true", help="do not open it yet; its rules can be changed"
         )

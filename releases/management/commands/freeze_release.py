@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from jobs.models import Job
 from jobs.services import JobError, run_here
+from lookalike.cli.options import seed
 from lookalike.release.errors import ReleaseError
 from releases.freeze.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.services import check_request, freeze, freeze_job
@@ -51,7 +52,7 @@ class Command(BaseCommand):
         parser.add_argument("--hidden-percent", type=int, default=0,
                             help="queries kept back, at least 50; those of earlier versions stay "
                             "so whatever is said here")  # fmt: skip
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=seed, default=0)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -129,7 +129,7 @@ function lines(data, width) {
     height: square ?? Math.min(340, Math.max(240, width * 0.5)),
     marginLeft: 52,
     marginBottom: 42,
-    x: { grid: true, ticks: data.x.whole ? wholeTicks(data.rows) : 5, tickFormat: tick(data.x) },
+    x: { grid: true, ticks: data.x.whole ? wholeTicks(data.rows, width) : 5, tickFormat: tick(data.x) },
     y: { grid: true, ticks: 5 },
     marks: [
       ...(data.guide ? [Plot.line(data.guide, { x: "x", y: "y", stroke: "var(--line-strong)", strokeDasharray: "3 4" })] : []),
@@ -203,7 +203,7 @@ function points(data, width) {
     height: 280,
     marginLeft: 52,
     marginBottom: 42,
-    x: { grid: true, ticks: data.x.whole ? wholeTicks(data.rows) : 6, tickFormat: tick(data.x) },
+    x: { grid: true, ticks: data.x.whole ? wholeTicks(data.rows, width) : 6, tickFormat: tick(data.x) },
     y: { grid: true, ticks: 5 },
     symbol: { domain: SYMBOLS, range: SYMBOLS },
     marks: [
@@ -248,9 +248,12 @@ const shown = (value) => {
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 const tick = (axis) => (axis.whole ? (value) => String(value) : undefined);
 
-function wholeTicks(rows) {
+/** Whole numbers among those of the rows, few enough for a width; each, or every second, fifth, tenth… */
+export function wholeTicks(rows, width) {
   const values = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
-  const step = Math.ceil(values.length / 12);
+  const least = values.length / Math.min(12, Math.max(3, Math.floor(width / 45)));
+  const tens = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  const step = [1, 2, 5, 10].map((times) => times * tens).find((each) => each >= least) ?? 10 * tens;
   return values.filter((_, at) => at % step === 0);
 }
 

@@ -24,6 +24,7 @@ from lookalike.planning.designs import Costs, Design
 from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import DISTANT, World
 from lookalike.pooling.candidate_rule import CandidateRule
+from notices.sources import attention_lines
 from pooling.models import Pool, Proposal
 from pooling.sources.fill import store_proposals
 from pooling.sources.nearest import nearest_candidates
@@ -111,6 +112,7 @@ def test_a_click_on_a_design_makes_its_pool_and_then_a_draft_of_its_campaign(chi
     job = made(chief, asked)
     number = found_at(job, Design(20, 3, 2, 0.6))
     page = chief.get(f"/plan/{job.uid}/").content.decode()
+    assert "no AP′ off by more than" in page
     assert f'name="as_pilot" formaction="/plan/{job.uid}/' in page, "of the cheapest design"
     reply = chief.post(f"/plan/{job.uid}/{number}/", {"as_pilot": ""})
     pool = Pool.objects.latest("pk")
@@ -133,6 +135,8 @@ def test_a_click_on_a_design_makes_its_pool_and_then_a_draft_of_its_campaign(chi
     assert campaign.name in chief.get("/overview/").content.decode(), (
         "the overview says that it waits"
     )
+    drafts = [line for line in attention_lines() if line.kind == "Draft"]
+    assert [line.title for line in drafts] == [campaign.name], "it is said once"
     assert f"/campaigns/{campaign.slug}/" in chief.get(f"/plan/{job.uid}/").content.decode()
 
 

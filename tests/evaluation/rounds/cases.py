@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from annotation.models import Campaign
 from annotation.services import open_campaign
+from catalog.models import EmbeddingShard
+from catalog.vectors.embeddings import write_shard
 from evaluation.models import RoundPair, RoundPlan
 from evaluation.results.stored import RoundsSummary, StoredResult
-from evaluation.rounds.looking import look_at_rounds
+from evaluation.rounds.look import look_at_rounds
 from evaluation.rounds.services import (
     RoundRules,
     look_of,
@@ -18,7 +23,8 @@ from evaluation.rounds.services import (
 from evaluation.tasks import evaluate, look
 from jobs.models import Job, JobState
 from pooling.models import PoolSource
-from tests.worlds import Truth, World, answer_all, build_world, same_colour
+from pooling.pools.queries import pool_pairs
+from tests.worlds import SPECS, Truth, World, answer_all, build_world, same_colour
 
 RULES = RoundRules(share=0.3, measure="AP'", n_looks=3, seed=4, orders=True)
 
@@ -117,3 +123,25 @@ def by_itself() -> list[Job]:
     """Let the clock look at rounds, and a worker do what it asks for."""
     look_at_rounds()
     return [done(job) for job in Job.objects.filter(task="evaluation.tasks.look", state="queued")]
+
+
+def lift_a_stranger(world: World) -> None:
+    """Store a picture that no model proposed as nearer than a model's last proposal, by 2e-5."""
+    unit, row_of = (
+        world.vectors[SPECS[0]].copy(),
+        {one.pk: row for row, one in enumerate(world.images)},
+    )
+    pairs = {(row_of[query], row_of[candidate]) for query, candidate in pool_pairs(world.pool)}
+    proposals = world.pool.sources.get(spec=SPECS[0]).proposals.order_by("rank")
+    last = {row_of[q]: row_of[c] for q, c in proposals.values_list("query_id", "candidate_id")}
+    _, query, own, row = min(
+        (unit[query] @ (unit[own] - unit[row]), query, own, row)
+        for query, own in last.items()
+        for row in range(len(unit))
+        if (query, row) not in pairs and row // 3 != query // 3  # three pictures of each product
+    )
+    cosine = unit[query] @ unit[own] + 2e-5
+    rest = unit[row] - (unit[query] @ unit[row]) * unit[query]
+    unit[row] = cosine * unit[query] + math.sqrt(1 - cosine**2) * rest / np.linalg.norm(rest)
+    shards = EmbeddingShard.objects.filter(embedding_set__spec=SPECS[0])
+    shards.update(sha256=write_shard(unit.astype(np.float32)))

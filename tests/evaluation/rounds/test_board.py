@@ -36,6 +36,7 @@ from tests.evaluation.rounds.cases import (
     evaluated,
     judged,
     known,
+    lift_a_stranger,
     looked,
     newest,
     next_round,
@@ -86,7 +87,7 @@ def test_the_board_says_what_is_judged_and_holds_estimates_alone(world, chief):
     page = chief.get(f"/results/{campaign.slug}/").content.decode()
     assert f"Judged {PAGE.share(share, 0)}" in page
     assert "Not for these measures: VSD HR@5" in page
-    assert "Of fewer than 20 queries, as here, these intervals are too short" in page
+    assert "of fewer than 20 these intervals are too short" in page
     file = chief.get(f"/results/{campaign.slug}/leaderboard.csv")
     assert f"-{100 * share:.0f}-percent-leaderboard" in file.headers["Content-Disposition"]
 
@@ -124,6 +125,17 @@ def test_a_run_whose_heads_are_all_in_the_pool_is_estimated_and_another_is_left_
     left_out = {one.name: one.reason for one in result.summary.left_out}
     assert "again" not in left_out
     assert "were never put to the judges" in left_out["noise"]
+
+
+def test_a_model_whose_vectors_were_rounded_since_it_proposed_stays_on_the_board(world):
+    campaign = judged(world, opened(world))
+    lift_a_stranger(world)
+    job = evaluated(request_evaluation(campaign=campaign, owner=None))
+    assert job.state == JobState.SUCCEEDED, job.error
+    summary = newest(campaign).summary
+    assert summary.rounds is not None
+    assert {one.name for one in summary.models} == set(SPECS)
+    assert summary.rounds.depth == world.pool.k
 
 
 def test_once_all_is_judged_the_plain_measures_stand_there_and_are_those_of_the_estimates(world):

@@ -24,11 +24,18 @@ from annotation.services import (
 )
 from evaluation.attention import attention
 from evaluation.models import Round, RoundPlan
+from evaluation.rounds.page import at_least
 from evaluation.rounds.progress import rounds_progress
-from evaluation.rounds.services import open_campaign_in_rounds, open_round, request_look
+from evaluation.rounds.services import (
+    open_campaign_in_rounds,
+    open_round,
+    request_look,
+    stop_rounds,
+)
 from jobs.models import JobState
 from jobs.services import JobConflictError
 from lookalike.core.errors import Refused
+from notices.sources import attention_lines
 from pooling.models import PoolCampaign
 from pooling.pools.queries import pool_pairs, unasked_pairs
 from pooling.pools.settle import settle_pool
@@ -201,7 +208,7 @@ def test_a_judge_who_leaves_in_mid_round_keeps_nobody_waiting_once_off_the_panel
     campaign = opened(world)
     for judge in world.judges[:2]:
         answer_all(campaign, judge, same_colour)
-    with pytest.raises(Refused, match="Who has left for good can be taken off the panel"):
+    with pytest.raises(Refused, match="Judges who have left for good can be taken"):
         request_look(campaign=campaign, number=1, opens=True, owner=None)
     member = campaign.panel.get(annotator=world.judges[2])
     set_member_active(member=member, is_active=False)
@@ -222,7 +229,7 @@ def test_rounds_open_themselves_until_those_planned_are_judged(world):
     assert [bool(row.look) for row in plan.rounds.all()] == [True, True]
 
 
-def test_rounds_that_open_themselves_end_where_the_wish_is_met(world):
+def test_rounds_that_open_themselves_end_where_the_goals_are_met(world):
     rules = replace(RULES, opens_itself=True, orders=False, recall=0.01)
     campaign = judged(world, opened(world, rules))
     [job] = by_itself()
@@ -232,6 +239,44 @@ def test_rounds_that_open_themselves_end_where_the_wish_is_met(world):
     assert by_itself() == []
     [line] = attention()
     assert "The goals are met" in line.text
+
+
+def test_the_overview_says_the_next_step_of_rounds_and_never_to_close_a_campaign_half_way(world):
+    campaign = opened(world)
+
+    def lines() -> list[tuple[str, str]]:
+        kinds = {"Complete", "Round done", "Stopped"}
+        found = [one for one in attention_lines() if one.title == campaign.name]
+        return [(one.kind, one.text) for one in found if one.kind in kinds]
+
+    assert lines() == []
+    judged(world, campaign)
+    assert lines() == [
+        ("Round done", "Round 1 is judged. Look at what is known, or open the next round.")
+    ]
+    looked(campaign)
+    [(kind, text)] = lines()
+    assert (kind, text.endswith("Open the next round, or stop.")) == ("Round done", True)
+    stop_rounds(campaign=campaign, by=User.objects.create_user("chief", role=Role.ADMIN))
+    [(kind, text)] = lines()
+    assert (kind, "close it" in text) == ("Stopped", True)
+
+
+def test_a_campaign_in_rounds_leads_to_them_and_says_after_a_stop_what_comes_next(world):
+    admin = User.objects.create_user("chief", role=Role.ADMIN)
+    chief = signed_in(admin)
+    campaign = judged(world, opened(world))
+    page = f"/results/{campaign.slug}/rounds/"
+    assert page in chief.get(f"/campaigns/{campaign.slug}/").content.decode()
+    assert "/rounds/" not in chief.get(f"/campaigns/{world.campaign.slug}/").content.decode()
+    looked(campaign)
+    stop_rounds(campaign=campaign, by=admin)
+    assert "close the campaign</a>, then freeze a release" in chief.get(page).content.decode()
+
+
+def test_a_lower_bound_is_never_rounded_up():
+    assert at_least(0.0759) == "7.5 %"
+    assert at_least(float("nan")) == "–"
 
 
 def test_the_clock_reads_no_vote_while_judges_have_pairs_to_answer(world):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from lookalike.cli.main import main
 from lookalike.learning.embeddings.recipe import EmbeddingRecipe
@@ -60,6 +61,23 @@ def test_heads_are_fine_tuned_on_products_and_attributes(capsys):
     card = json.loads(capsys.readouterr().out)["card"]
     assert set(card["labels"]) == {"product", "colour"}
     assert set(card["found_on_products_held_out"]) == {"product", "colour"}
+
+
+def test_conditions_that_nobody_named_are_drawn_by_their_attributes(capsys):
+    assert main([*LEARN, "--columns", "colour,shape", "--method", "mixture"]) == 0
+    for row, name in enumerate(NAMES):
+        Image.new("RGB", (20, 30), (row % 256, 0, 0)).save(name)
+    capsys.readouterr()
+    draw = ["learn", "draw-conditions", "v.npz", "--metadata", "m.csv", "--columns", "colour,shape",
+            "--run", "run", "--images", ".", "--to", "drawn.png", "--most", "40"]  # fmt: skip
+    assert main([*draw, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["conditions"]
+    assert list(found) == ["condition-1", "condition-2"]
+    assert sorted(found.values()) == ["colour", "shape"]
+    with Image.open("drawn.png") as picture:
+        assert picture.size == (560 + 6 * 116 + 36, 2 * 596)
+    assert main([*draw, "--run", "."]) == 2
+    assert "holds no condition" in capsys.readouterr().err
 
 
 def test_pseudolabels_come_from_a_file_of_classes(capsys):

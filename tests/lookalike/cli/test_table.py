@@ -61,7 +61,7 @@ def test_absent_data_are_named_with_where_they_come_from(tmp_path, capsys):
         (["indirect-cub200"], "--data FOLDER must hold images.txt"),
         (["indirect-cub200", "--data", "/nowhere"], "/nowhere is no folder"),
         (["indirect-cub200", "--data", str(folder), "--only", "birds"], "no 'birds', but bird"),
-        (["indirect-cub200", "--data", str(folder), "--seed", "-1"], "--seed from 0"),
+        (["indirect-cub200", "--data", str(folder), "--repetitions", "0"], "a whole number from 1"),
     ):
         assert main(["table", *words]) == 2
         assert sentence in capsys.readouterr().err

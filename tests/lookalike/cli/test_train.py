@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -65,17 +65,18 @@ def test_a_recipe_says_what_a_command_says(capsys):
     assert contents("run") == contents("again")
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_what_was_killed_goes_on_when_told_to_and_ends_in_the_same_bytes(capsys, monkeypatch):
+def train_until_killed() -> None:
+    with patch(
+        "lookalike.learning.embeddings.learn.train",
+        lambda *of, **how: train(*of, **{**how, "progress": KillAt(30)}),
+    ):
+        main(["train", "killed.toml"])
+
+
+def test_what_was_killed_goes_on_when_told_to_and_ends_in_the_same_bytes(capsys):
     assert main(["train", "own.toml"]) == 0
     Path("killed.toml").write_text(OWN.replace('"run"', '"killed"'))
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "lookalike.learning.embeddings.learn.train",
-            lambda *of, **how: train(*of, **{**how, "progress": KillAt(30)}),
-        )
-        work = partial(main, ["train", "killed.toml"])
-        assert in_a_process(work) == -signal.SIGKILL
+    assert in_a_process(train_until_killed) == -signal.SIGKILL
     assert main(["train", "killed.toml"]) == 2
     assert "run: killed holds a run; --resume goes on with it" in capsys.readouterr().err
     assert main(["train", "killed.toml", "--resume"]) == 0
@@ -102,7 +103,7 @@ space = "space"
     ("text", "reason"),
     [
         (OWN.replace('"embedding"', '"embeding"'), "'embeding' trains nothing. Did you mean embed"),
-        ('run = "run"', "learn: '' trains nothing. There is: combiner, embedding, text-space."),
+        ('run = "run"', "'' trains nothing. There is: combiner, embedding, network, text-space."),
         (OWN + 'weigth = 3\n', "recipe: unrecognized arguments: --weigth=3"),
         (OWN.replace('vectors = "v.npz"', ""), "the following arguments are required: VECTORS"),
         (OWN.replace("epochs = 4", 'epochs = "many"'), "argument --epochs: invalid int value"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable
@@ -27,12 +28,15 @@ class KillAt(Silent):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def in_a_process(work: Callable[[], object]) -> int:
-    """Do work in a process of its own; return the signal that ended it, 0 if none did."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+def in_a_process(work: Callable[[], object]) -> int | None:
+    """Do work in a process of its own; return minus the signal that ended it, 0 if none did.
+
+    It is forked from a server that has imported torch and never used it: a fork of this process
+    would wait for ever for the threads that torch has started here.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["pytest", "timm", "lookalike.learning.networks.learn"])
+    process = context.Process(target=work)
+    process.start()
+    process.join()
+    return process.exitcode

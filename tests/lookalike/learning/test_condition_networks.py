@@ -225,18 +225,19 @@ class TestNetworks:
 
 
 class TestTraining:
-    def test_conditions_that_are_told_are_learnt(self):
+    def test_conditions_that_are_told_are_learnt_and_a_mixture_finds_them_untold(self):
         asked = drawn(300, "asked")
         table = asked.table(half_reversed(asked, stream(0, "reversed")))
         rows = np.array([int(name) for name in table.images])
         found = {}
-        for method in ("single", "CSN"):
+        for method in ("single", "CSN", "mixture"):
             kind = replace(SMALL, method=method)
             embeddings, metric = fit_conditions(learner(kind, epochs=10)), kind.metric
             seen = [seen_by(table, f"{n}", of[rows], metric) for n, of in enumerate(embeddings)]
             found[method] = measure(table, seen, 0).alignment.ot
         assert found["CSN"] > 0.93
         assert found["CSN"] > found["single"] + 0.05
+        assert found["mixture"] > found["single"] + 0.05
 
     def test_what_is_cut_short_goes_on_to_the_same_bytes(self, tmp_path):
         class Killed:

@@ -68,6 +68,30 @@ def test_what_is_told_the_condition_does_better_and_each_repetition_counts(
     assert compared == [("cosine", True), *[("euclidean", False)] * 2] * 2
 
 
+def test_causes_train_otherwise_and_say_how_triplets_can_be_told_apart(folder, recipe):
+    causes = load_recipe("conditions-causes")
+    small = {**causes.settings, **recipe.settings, "is_diagnosed": True, "variants": [
+        {"name": "short", "method": "mixture", "n_learnt": 100, "epochs": 1, "rate": 0.001},
+        {"name": "warm", "method": "LSN", "begins_with": SINGLE}]}  # fmt: skip
+    run = Run(folder, methods=("CSN", "mixture", "short", "warm"), vectors=folder / "vectors.npz",
+              repetitions=1, conditions=(2, 3))  # fmt: skip
+    found = make(replace(causes, settings=small), run, SILENT).values[ROW]
+    assert list(found) == [SINGLE, "CSN", *(
+        f"{name}, K = {K}" for name in ("mixture", "short", "warm") for K in (2, 3))]  # fmt: skip
+    assert found["mixture, K = 2"]["OT"].mean > found["short, K = 2"]["OT"].mean + 3
+    mixed, one = found["mixture, K = 2"], found[SINGLE]
+    assert mixed["sorted in batch"].mean > mixed["sorted by order"].mean > 55
+    assert (one["used"].mean, one["either way"].mean, one["sorted in batch"].mean) == (100, 0, 50)
+
+
+def test_a_number_of_conditions_is_above_0_and_of_what_guesses_them(folder, recipe):
+    run = Run(folder, vectors=folder / "vectors.npz", conditions=(0,))
+    with pytest.raises(Refused, match="each number is at least 1"):
+        make_table(recipe, run)
+    with pytest.raises(Refused, match="nothing guesses conditions in finetune-drawn"):
+        make_table(load_recipe("finetune-drawn"), run)
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [

@@ -75,7 +75,6 @@ def n_stored(folder: Path) -> int:
         return int(json.loads(file.metadata()["lookalike"])["n_done"])
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("trained", [embedding, fine_tuning, combiner, conditions])
 def test_killed_at_every_step_it_ends_in_the_same_bytes(
     trained: Callable[..., None], tmp_path: Path

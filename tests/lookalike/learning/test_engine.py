@@ -15,11 +15,12 @@ def loss_of(W: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.slow  # torch.optim imports torch's compiler
-@pytest.mark.parametrize("decay", [0.0, 0.01])
-def test_adam_steps_as_that_of_torch(decay):
+@pytest.mark.parametrize(("decay", "is_decoupled"), [(0.0, False), (0.01, False), (0.1, True)])
+def test_adam_steps_as_that_of_torch(decay, is_decoupled):
     ours, theirs = torch.ones(2, 2), torch.ones(2, 2, requires_grad=True)
-    adam = Adam([ours], 0.01, weight_decay=decay)
-    peer = torch.optim.Adam([theirs], lr=0.01, weight_decay=decay)
+    adam = Adam([ours], 0.01, weight_decay=decay, is_decoupled=is_decoupled)
+    kind = torch.optim.AdamW if is_decoupled else torch.optim.Adam
+    peer = kind([theirs], lr=0.01, weight_decay=decay)
     for _ in range(50):
         adam.step(loss_of(ours))
         peer.zero_grad()

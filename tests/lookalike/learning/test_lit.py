@@ -117,7 +117,6 @@ def test_products_are_held_out_as_a_whole():
     assert 0.15 < held_out_groups([""] * 1000, seed=0).mean() < 0.25
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_run_killed_at_ten_random_steps_ends_in_the_same_bytes(finished, tmp_path):
     folder = tmp_path / "killed"
     n_steps = len(contents(finished[0])[CURVE].splitlines())

@@ -329,3 +329,18 @@ def test_the_triplet_loss_is_that_of_torch():
     anchors, positives, negatives = E[triplets.T]
     peer = torch.nn.functional.triplet_margin_loss(anchors, positives, negatives, margin=0.2, eps=0)
     assert triplet_loss(near, far).item() == pytest.approx(peer.item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("compare", ["rows", "matrix", "distance"])
+def test_a_slope_is_the_same_wherever_the_cosines_come_from(compare):
+    torch.manual_seed(0)
+    E = normalize(torch.randn(8, 5, dtype=torch.float64), dim=1).requires_grad_()
+    words = normalize(torch.randn(8, 3, dtype=torch.float64), dim=1)
+    labels = torch.arange(8) // 2
+
+    def slope(cosines: torch.Tensor | None) -> torch.Tensor:
+        found = matching(E, labels, words @ words.T, compare=compare, cosines=cosines)
+        return torch.autograd.grad(found, E)[0]
+
+    for cosines in (E @ E.T, (E @ E.T).detach()):
+        torch.testing.assert_close(slope(cosines), slope(None))

@@ -13,7 +13,7 @@ from lookalike.cli.main import main
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.planning.backtest import backtest, backtest_design
-from lookalike.planning.designs import Costs, Design, Forecast, Wish, cheapest, frontier
+from lookalike.planning.designs import Costs, Design, Forecast, Goals, cheapest, frontier
 from lookalike.planning.intervals import width_range
 from lookalike.planning.pilot import Pilot, judged_by
 from lookalike.planning.planner import forecast, order_probability
@@ -74,13 +74,13 @@ def test_labels_of_fewer_judges_are_drawn_from_the_pairs_own_votes():
     assert judged_by(votes, 9, rng).reshape(400, 3)[:, :2].mean(axis=0).tolist() == [1, 0]
 
 
-def test_the_cheapest_design_that_meets_a_wish_is_found():
+def test_the_cheapest_design_that_meets_goals_is_found():
     cheap, good, dear = made(1, 0.05, 0.9, 0.9), made(2, 0.03, 0.97, 0.99), made(9, 0.01, 1, 1)
     assert good.order == pytest.approx(0.96)
-    assert cheapest([dear, good, cheap], Wish(0.03, 0.95)) == good
-    assert cheapest([dear, good, cheap], Wish()) == cheap
-    assert cheapest([cheap], Wish(0.03)) is None
-    assert cheapest([made(1, float("nan"))], Wish(0.03)) is None
+    assert cheapest([dear, good, cheap], Goals(0.03, 0.95)) == good
+    assert cheapest([dear, good, cheap], Goals()) == cheap
+    assert cheapest([cheap], Goals(0.03)) is None
+    assert cheapest([made(1, float("nan"))], Goals(0.03)) is None
     assert frontier([dear, cheap, good, made(3, 0.04)]) == [cheap, good, dear]
 
 
@@ -120,9 +120,9 @@ def test_wrong_labels_of_one_judge_are_a_bias_that_no_number_of_queries_mends():
     # of the worst model most are different: three in ten of those are said to be similar
     assert max(few_one.biases) == max(many_one.biases) > 0.05
     assert many_one.off > 0.05 > many_all.off == many_all.widest
-    assert cheapest([many_one, many_all], Wish(width=0.05)) == many_all
+    assert cheapest([many_one, many_all], Goals(width=0.05)) == many_all
     cheap, dear = made(1, 0.02, bias=0.05), made(2, 0.03)
-    assert cheapest([cheap, dear], Wish(width=0.04)) == dear
+    assert cheapest([cheap, dear], Goals(width=0.04)) == dear
     assert frontier([cheap, dear]) == [cheap, dear]
 
 
@@ -148,7 +148,7 @@ def test_a_pilot_of_one_model_has_widths_and_no_order():
         assert one.neighbours == ()
         assert np.isnan(one.order)
         with pytest.raises(Refused, match="one model alone has no order"):
-            Wish(order=0.9).refuse_order_of_one(pilot.pool.models)
+            Goals(order=0.9).refuse_order_of_one(pilot.pool.models)
 
 
 def test_a_pilot_must_have_queries_judged_whole_and_labels_that_differ():
@@ -169,7 +169,7 @@ def test_a_pilot_must_have_queries_judged_whole_and_labels_that_differ():
     [
         *(lambda: Design(5, 5, 3, 1.0), lambda: Design(50, 0, 3, 1.0), lambda: Design(50, 5, 0, 1)),
         *(lambda: Design(50, 5, 3, 0.0), lambda: Costs(0), lambda: Costs(hourly=-1)),
-        *(lambda: Wish(width=0.0), lambda: Wish(order=1.0)),
+        *(lambda: Goals(width=0.0), lambda: Goals(order=1.0)),
     ],
 )
 def test_what_makes_no_sense_is_refused(make):
@@ -219,10 +219,10 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     capsys.readouterr()
     assert main([*pilot, *votes, *designs, "--width", "0.2", "--hourly", "10"]) == 0
     said = capsys.readouterr()
-    assert "Cheapest that meets the wish" in said.out
+    assert "Cheapest that meets the goals" in said.out
     assert "30 queries judged whole" in said.err
     assert main([*pilot, *votes, *designs, "--width", "0.001"]) == 0
-    assert "No design meets the wish" in capsys.readouterr().out
+    assert "No design meets the goals" in capsys.readouterr().out
     spread = [*pilot, *votes, "--measure", "P@3", "--backtest-spread"]
     assert main([*spread, "0.5"]) == 0
     assert "all judged in full" in capsys.readouterr().out
@@ -261,7 +261,11 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     assert "no design is deep enough" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [["plan"], ["simulate", "made"], ["rounds", "draw"]])
+@pytest.mark.parametrize(
+    "command",
+    [["plan"], ["simulate", "made"], ["rounds", "draw"], ["bias"], ["negatives"], ["classes", "v"],
+     ["table"], ["conditional", "matrix"], ["learn", "notion", "v"], ["label-sensitivity"]],
+)  # fmt: skip
 @pytest.mark.parametrize("number", ["-1", "1.5"])
 def test_a_seed_that_is_no_whole_number_is_refused(command, number, capsys):
     with pytest.raises(SystemExit, match="2"):

@@ -9,6 +9,7 @@ from typing import Any
 import faiss
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -256,3 +257,19 @@ def test_minus_zero_and_zero_are_one_score() -> None:
     catalog = np.array([[0.0, -1.0], [0.0, 1.0], [-0.0, -1.0]], np.float32)
     found = top_k(np.array([[1.0, 0.0]], np.float32), catalog, 3)
     assert found.indices.tolist() == [[0, 1, 2]]
+
+
+def test_vectors_of_one_number_are_compared_where_products_of_these_are_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = torch._int_mm
+
+    def as_with_amx(rows: torch.Tensor, columns: torch.Tensor, *, out: torch.Tensor) -> Any:
+        """Multiply as Sapphire Rapids did: of single numbers, now and then, something else."""
+        return real(rows, columns, out=out) if rows.shape[1] > 1 else out.zero_()
+
+    monkeypatch.setattr(torch, "_int_mm", as_with_amx)
+    rows = np.random.default_rng(5).standard_normal((91, 1)).astype(np.float32)
+    found = top_k(rows[:7], rows, 9, method="quantised")
+    expected = np.argsort(-rows[:7] * rows[:, 0], axis=1, kind="stable")[:, :9]
+    np.testing.assert_array_equal(found.indices, expected)

@@ -10,6 +10,14 @@ def comma_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def numbers(text: str) -> list[int]:
+    """Return the whole numbers of a list with commas between them."""
+    parts = comma_list(text)
+    if not all(part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is not numbers with commas between, as 2,4,8")
+    return [int(part) for part in parts]
+
+
 def seed(text: str) -> int:
     """Return a number that random draws start from."""
     try:

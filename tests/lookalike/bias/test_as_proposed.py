@@ -1,10 +1,10 @@
-"""A pool's models as their pilots rank them."""
+"""A pool's models, ranked as they proposed."""
 
 from __future__ import annotations
 
 import pytest
 
-from evaluation.plan.pilots import as_proposed
+from lookalike.bias.evidence.as_proposed import as_proposed
 from lookalike.bias.evidence.files import make_proposals
 from lookalike.io.tables import Run
 from lookalike.planning.pool_files import named_pool

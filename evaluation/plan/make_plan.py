@@ -12,7 +12,7 @@ from jobs.services import JobError, JobProgress
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
-from lookalike.planning.designs import Costs, Design, Wish, cheapest, frontier
+from lookalike.planning.designs import Costs, Design, Goals, cheapest, frontier
 from lookalike.planning.planner import assumed_pilot, forecast
 from lookalike.planning.simulator import World
 from pooling.pools.queries import pool_of
@@ -40,7 +40,7 @@ def make_plan(
     else:
         tried_on = pilot_of(campaign, progress)
     try:
-        Wish(**wish).refuse_order_of_one(tried_on.pool.models)
+        Goals(**wish).refuse_order_of_one(tried_on.pool.models)
     except Refused as problem:
         raise JobError(f"The pilot cannot tell: {problem.message}.") from problem
     try:
@@ -49,7 +49,7 @@ def make_plan(
         raise JobError(f"{problem}.") from problem
     if not found:
         raise JobError(f"No design is deep enough for {measure}.")
-    best = cheapest(found, Wish(**wish))
+    best = cheapest(found, Goals(**wish))
     on_frontier = {one.design for one in frontier(found)}
     plan = Plan(
         lines=[

@@ -10,7 +10,6 @@ import numpy as np
 
 from annotation.models import Campaign
 from evaluation.models import Run as Upload
-from evaluation.plan.pilots import ranked_runs
 from evaluation.results.inputs import (
     EvaluationInputs,
     label_digest,
@@ -19,13 +18,15 @@ from evaluation.results.inputs import (
     read_inputs,
 )
 from evaluation.rounds.progress import is_judged_in_part
+from evaluation.runs.pool_rankings import pooled_models, ranked_runs
+from evaluation.runs.ranking_task import labelled_task
 from evaluation.runs.stored_runs import load_run
 from evaluation.study.services import (
     MachineLine,
     NewcomerLine,
     OpinionLine,
     Study,
-    Turned,
+    TurnedPair,
     VotesLine,
 )
 from jobs.services import JobError, JobProgress
@@ -48,7 +49,7 @@ N_OPINIONS = 20
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _JudgedPool:
     """A campaign's pool, who ranks it, and its votes.
 
     Attributes:
@@ -79,7 +80,7 @@ def make_study(*, campaign: int, progress: JobProgress) -> dict[str, Any]:
     if is_judged_in_part(asked):
         raise JobError("Rounds have judged a part of it: what is asked here needs all labels.")
     try:
-        judged = _judged(asked, progress)
+        judged = _read_pool(asked, progress)
     except (InputError, Refused) as problem:
         raise JobError(f"{problem}.") from problem
     study = Study(measure=MEASURE, labels=label_digest(judged.inputs.table))
@@ -94,23 +95,21 @@ def make_study(*, campaign: int, progress: JobProgress) -> dict[str, Any]:
     return dict(as_json(study))
 
 
-def _judged(campaign: Campaign, progress: JobProgress) -> _Judged:
+def _read_pool(campaign: Campaign, progress: JobProgress) -> _JudgedPool:
     inputs = read_inputs(campaign)
-    if inputs.pool is None or inputs.proposals is None:
-        raise InputError(f"“{campaign}” has no pool")
-    builders = inputs.proposals.generators
+    builders = pooled_models(inputs)
+    assert inputs.pool is not None  # noqa: S101 - else it has no models
+    assert inputs.proposals is not None  # noqa: S101 - likewise
     models = models_on(inputs.pool, inputs.sources, [campaign.notion_model])
-    models.sort(key=lambda model: model.name not in builders)
-    runs = ranked_runs(inputs, models, progress)
-    n_builders = sum(run.name in builders for run in runs)
-    if not n_builders:
-        raise InputError("no model that has built the pool has vectors: embed its catalog")
-    named = named_pool(inputs.proposals, runs[:n_builders], products=inputs.products)
+    newcomers = [model for model in models if model not in builders]
+    task = labelled_task(inputs, by_rules=True)
+    runs = ranked_runs(task, [*builders, *newcomers], inputs.proposals, progress)
+    named = named_pool(inputs.proposals, runs[: len(builders)], products=inputs.products)
     votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))
-    return _Judged(inputs, named, votes, runs, n_builders)
+    return _JudgedPool(inputs, named, votes, runs, len(builders))
 
 
-def _votes(judged: _Judged) -> dict[str, Any]:
+def _votes(judged: _JudgedPool) -> dict[str, Any]:
     """Look at the queries of which every pair has a vote."""
     pool = judged.named.pool
     lacks = np.bincount(pool.queries, np.isnan(judged.votes).all(axis=1), pool.n_queries) > 0
@@ -131,12 +130,12 @@ def _votes(judged: _Judged) -> dict[str, Any]:
         )
         for m, model in enumerate(pool.models)
     ]
-    turned = [Turned(*two) for two in found.turned]
+    turned = [TurnedPair(*two) for two in found.turned]
     lines.sort(key=lambda line: -line.majority)
     return {"votes": lines, "turned": turned, "unsure": found.unsure}
 
 
-def _opinions(judged: _Judged) -> dict[str, Any]:
+def _opinions(judged: _JudgedPool) -> dict[str, Any]:
     votes, images = judged.votes, judged.inputs.images
     found = second_opinions(judged.named.pool, votes, MEASURE)
     id_of = dict(zip(images.names, images.ids.tolist(), strict=True))
@@ -158,7 +157,7 @@ def _opinions(judged: _Judged) -> dict[str, Any]:
     return {"opinions": lines}
 
 
-def _machines(judged: _Judged) -> dict[str, Any]:
+def _machines(judged: _JudgedPool) -> dict[str, Any]:
     """Put every model with vectors and every uploaded run on trial."""
     similar, different = (judged.votes == 1).sum(axis=1), (judged.votes == 0).sum(axis=1)
     labels = np.where(similar + different > 0, majority_labels(judged.votes), np.nan)
@@ -180,21 +179,21 @@ def _machines(judged: _Judged) -> dict[str, Any]:
     return {"machines": sorted(lines, key=lambda line: -line.kappa)}
 
 
-def _candidates(judged: _Judged) -> Iterator[tuple[Run, str]]:
+def _candidates(judged: _JudgedPool) -> Iterator[tuple[Run, str]]:
     for run in judged.runs:
         yield run, model_family(run.name)
     for upload in Upload.objects.filter(campaign=judged.inputs.campaign):
         yield load_run(upload.sha256, upload.name), upload.family
 
 
-def _is_own(judged: _Judged, family: str) -> Bools:
+def _is_own(judged: _JudgedPool, family: str) -> Bools:
     proposed = judged.named.pool.proposed
     own = [model_family(model) == family for model in judged.named.pool.models]
     is_own: Bools = np.any(proposed[np.array(own)], axis=0)
     return is_own
 
 
-def _newcomers(judged: _Judged) -> dict[str, Any]:
+def _newcomers(judged: _JudgedPool) -> dict[str, Any]:
     inputs, new = judged.inputs, judged.runs[judged.n_builders :]
     if not new:
         raise Refused("", "every model with vectors has built the pool: embed its catalog by more")

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import SILENT_AFTER, Worker
-from jobs.work import workers
+from jobs.work import heartbeat
 
 pytestmark = pytest.mark.django_db
 
@@ -25,14 +25,14 @@ def identity(settings: Any) -> None:
 @pytest.mark.usefixtures("identity")
 def test_a_heartbeat_renews_one_row_and_keeps_when_it_began():
     began = timezone.now() - timedelta(hours=1)
-    workers.report_alive()
+    heartbeat.report_alive()
     Worker.objects.update(seen_at=began, started_at=began)
-    workers.report_alive()
+    heartbeat.report_alive()
     worker = Worker.objects.get()
     assert worker.is_alive
     assert worker.started_at == began
     assert (worker.queue, worker.device) == ("device.cpu-on-here", "cpu")
-    workers.say_goodbye()
+    heartbeat.say_goodbye()
     worker.refresh_from_db()
     assert not worker.is_alive
 
@@ -46,5 +46,5 @@ def test_only_the_living_on_the_same_kind_of_device_are_asked():
     first, second = worker("a", "cuda:0"), worker("b", "cuda:1")
     worker("c", "cuda:2", SILENT_AFTER)
     processor = worker("d", "cpu")
-    assert list(workers.live_workers("cuda:1")) == [first, second]
-    assert list(workers.live_workers("cpu")) == [processor]
+    assert list(heartbeat.live_workers("cuda:1")) == [first, second]
+    assert list(heartbeat.live_workers("cpu")) == [processor]

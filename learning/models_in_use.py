@@ -1,4 +1,4 @@
-"""A learned model that pools use stays."""
+"""Learned models that pools use: they stay."""
 
 from __future__ import annotations
 

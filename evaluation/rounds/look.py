@@ -24,7 +24,7 @@ from lookalike.core.errors import Refused
 
 
 def look(
-    *, campaign: int, number: int, opens: bool, is_wish: bool, progress: JobProgress
+    *, campaign: int, number: int, opens: bool, until_goals: bool, progress: JobProgress
 ) -> dict[str, Any]:
     """Do what `request_look` asked for; may run twice.
 
@@ -48,7 +48,7 @@ def look(
                 raise
             found["problem"] = str(problem_found)
     progress.check()
-    if opens and not (is_wish and _is_enough(plan, number)):
+    if opens and not (until_goals and _is_enough(plan, number)):
         try:
             opened = open_round(campaign=asked, number=number + 1, by=progress.job.owner)
         except Refused as problem_found:
@@ -58,7 +58,7 @@ def look(
 
 
 def _is_enough(plan: RoundPlan, number: int) -> bool:
-    """Whether a plan that goes on by itself ends here: the wish is met, or all looks are taken."""
+    """Whether a plan that goes on by itself ends here: goals are met, or all looks are taken."""
     known = look_of(plan.rounds.get(number=number))
     return number >= plan.n_looks or (known is not None and is_met(plan, known))
 
@@ -82,7 +82,11 @@ def look_at_rounds() -> int:
             continue
         with suppress(JobConflictError):
             request_look(
-                campaign=plan.campaign, number=last.number, opens=opens, is_wish=True, owner=None
+                campaign=plan.campaign,
+                number=last.number,
+                opens=opens,
+                until_goals=True,
+                owner=None,
             )
             n_queued += 1
     return n_queued

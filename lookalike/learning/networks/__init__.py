@@ -1,0 +1,1 @@
+"""A whole network that learns from a catalog's pictures."""
