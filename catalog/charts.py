@@ -89,5 +89,5 @@ class Chart:
 
 def _shown(value: object) -> object:
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "undefined"
+        return "–"
     return f"{value:.4f}" if isinstance(value, float) else value

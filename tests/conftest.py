@@ -31,6 +31,7 @@ def _free_data_folder() -> Path:
 
 
 DATA = _free_data_folder()
+gc.disable()  # while tests are collected; hardly anything that this makes is garbage
 os.environ["LOOKALIKE_DATA"] = str(DATA)
 os.environ["UPLOADS_AN_HOUR"] = "100000"  # counts outlive a run, and so people seem to come back
 os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
@@ -73,8 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """Let the collector pass over the millions of objects that stay till the end."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from annotation.models import Campaign
 from evaluation.results.inputs import read_inputs
 from evaluation.rounds.progress import is_judged_in_part
 from evaluation.runs.pool_rankings import pooled_models, ranked_runs
-from evaluation.runs.ranking_task import labelled_task
+from evaluation.runs.ranking_task import pooled_task
 from jobs.services import JobError
 from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
@@ -34,7 +34,7 @@ def pilot_of(campaign: Campaign, progress: Progress) -> Pilot:
         inputs = read_inputs(campaign)
         if inputs.pool is None or inputs.proposals is None:
             raise JobError(f"“{campaign}” has no pool any more, and a plan starts from one.")
-        task = labelled_task(inputs, by_rules=True)
+        task = pooled_task(inputs.pool, inputs.images, by_rules=True)
         runs = ranked_runs(task, pooled_models(inputs), inputs.proposals, progress)
         named = named_pool(inputs.proposals, runs, products=inputs.products)
         votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))

@@ -214,6 +214,7 @@ def _model_scores(
             n_seen_queries=len(
                 seen_among(models.specs.get(scored.name, ""), inputs.qrels.query_ids)
             ),
+            tied=scored.tied[1] if scored.tied else 0.0,
             coverage=ScoredPairs(scored.coverage.n_pairs, scored.coverage.n_scored),
             measures={
                 name: MeasureValue(

@@ -23,6 +23,7 @@ from lookalike.metrics.leaderboard import (
     seen_note,
 )
 from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.scoring import MANY_TIES
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.defined_values import common_queries
@@ -122,6 +123,8 @@ def _notes(model: ModelScores, n_queries: int) -> list[str]:
     share = model.coverage.share
     notes = [] if share == 1 else [f"scores {PAGE.share(share)} of the labels"]
     notes += seen_note(model.n_seen_queries, n_queries)
+    if model.tied > MANY_TIES:
+        notes.append(f"equal scores at {PAGE.share(model.tied, 0)} of its cuts: names decide there")
     return notes if model.has_list else [*notes, NO_LIST]
 
 

@@ -88,9 +88,22 @@ def list_runs(campaign: Campaign) -> QuerySet[Run]:
     return Run.objects.filter(campaign=campaign).select_related("owner").order_by("-id")
 
 
+def has_votes(campaign: Campaign) -> bool:
+    """Whether a pair has a vote that counts, or a ruling."""
+    pairs = campaign.questions.filter(kind=QuestionKind.PAIR)
+    return (
+        pairs.filter(judgements__is_counted=True).exists()
+        or pairs.filter(adjudication__isnull=False).exists()
+    )
+
+
 def run_jobs(campaign: Campaign) -> list[Job]:
-    """Return the newest check of each run name, unless it ended well or was called off."""
+    """Return the newest check of each run name, unless it ended well, was called off or dismissed."""
     jobs = Job.objects.filter(task=ADD_RUN_TASK, subject__startswith=run_subject(campaign))
     newest = jobs.order_by("subject", "-id").distinct("subject")
-    wanted = [job for job in newest if job.is_open or job.state == JobState.FAILED]
+    wanted = [
+        job
+        for job in newest
+        if job.is_open or (job.state == JobState.FAILED and not job.is_dismissed)
+    ]
     return sorted(wanted, key=lambda job: -job.pk)[:MOST_JOBS]

@@ -90,6 +90,7 @@ class ModelScores:
         badge: "pooled", "sibling" or "outsider".
         has_list: False for a run that scores labelled pairs alone.
         n_seen_queries: queries whose labels or captions the model was learned from.
+        tied: share of the queries at which equal scores, and so names, decide who is cut off.
     """
 
     name: str
@@ -97,6 +98,7 @@ class ModelScores:
     badge: str
     has_list: bool = True
     n_seen_queries: int = 0
+    tied: float = 0.0
     coverage: ScoredPairs
     measures: dict[str, MeasureValue]
 

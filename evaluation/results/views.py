@@ -22,7 +22,7 @@ from evaluation.results.leaderboard import (
     share_within,
 )
 from evaluation.results.leaderboard_files import leaderboard_response
-from evaluation.results.queries import campaign_lines, latest_result
+from evaluation.results.queries import campaign_lines, has_votes, latest_result
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject, request_evaluation
 from evaluation.results.stored import StoredResult
 from jobs.conflicts import conflict_as_message
@@ -55,6 +55,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "result": result,
         "job": unfinished_job(EVALUATE_TASK, evaluation_subject(campaign)),
         "formats": FORMATS.values(),
+        "has_votes": result is not None or has_votes(campaign),
     }
     if result is not None:
         stored = StoredResult(result)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from catalog.curation.services import omitted_ids
 from evaluation.models import RoundPlan
 from evaluation.models import Run as UploadedRun
 from evaluation.results.assessment import GRADED, MEASURES, Assessment
@@ -31,7 +30,7 @@ from evaluation.results.stored import (
 )
 from evaluation.rounds.progress import rounds_progress, stored_draws, unfinished_problem
 from evaluation.runs.pool_rankings import pooled_models, ranked_runs
-from evaluation.runs.ranking_task import ranking_task
+from evaluation.runs.ranking_task import pooled_task
 from evaluation.runs.stored_runs import load_run
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
@@ -127,9 +126,7 @@ def _ranked_pool(
     pool = inputs.pool
     assert pool is not None  # noqa: S101 - else it has no models
     assert inputs.proposals is not None  # noqa: S101 - likewise
-    pairs = np.array(pool_pairs(pool), np.int64).reshape(-1, 2)
-    without = sorted(omitted_ids(pool.catalog, pool.created_at) - set(pairs.ravel().tolist()))
-    task = ranking_task(pool, inputs.images, pairs[:, 0], pairs[:, 1], without)
+    task = pooled_task(pool, inputs.images)
     runs = ranked_runs(task, models, inputs.proposals, progress, depth=RUN_DEPTH)
     try:
         return named_pool(inputs.proposals, runs, products=inputs.products)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catalog.curation.services import omitted_ids
 from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import Vectors, load_vectors
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, ImageTable
@@ -15,6 +16,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.metrics.embedding_runs import LIST_DEPTH, Gallery, embedding_run
 from pooling.models import Pool
+from pooling.pools.queries import pool_pairs
 from pooling.sources.admission import make_filters
 
 N_PRODUCTS = 20  # heads of lists show this many products: cut-offs up to here are exact
@@ -49,12 +51,8 @@ class RankingTask:
         )
 
 
-def labelled_task(inputs: EvaluationInputs, *, by_rules: bool = False) -> RankingTask:
+def labelled_task(inputs: EvaluationInputs) -> RankingTask:
     """Return the labelled queries over the pool's catalog.
-
-    Args:
-        inputs: of an evaluation.
-        by_rules: as `ranking_task` takes it.
 
     Raises:
         InputError: the campaign has no pool.
@@ -67,8 +65,18 @@ def labelled_task(inputs: EvaluationInputs, *, by_rules: bool = False) -> Rankin
         inputs.images,
         inputs.table.query_ids[kept],
         inputs.table.candidate_ids[kept],
-        by_rules=by_rules,
     )
+
+
+def pooled_task(pool: Pool, images: ImageTable, *, by_rules: bool = False) -> RankingTask:
+    """Return all queries of a pool over its catalog; every pair of it has a score, judged or not.
+
+    What was left out of its catalog is ranked only where the pool asks it; `by_rules` as in
+    `ranking_task`.
+    """
+    pairs = np.array(pool_pairs(pool), np.int64).reshape(-1, 2)
+    without = sorted(omitted_ids(pool.catalog, pool.created_at) - set(pairs.ravel().tolist()))
+    return ranking_task(pool, images, pairs[:, 0], pairs[:, 1], without, by_rules=by_rules)
 
 
 def ranking_task(

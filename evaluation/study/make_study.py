@@ -19,7 +19,7 @@ from evaluation.results.inputs import (
 )
 from evaluation.rounds.progress import is_judged_in_part
 from evaluation.runs.pool_rankings import pooled_models, ranked_runs
-from evaluation.runs.ranking_task import labelled_task
+from evaluation.runs.ranking_task import pooled_task
 from evaluation.runs.stored_runs import load_run
 from evaluation.study.services import (
     MachineLine,
@@ -102,7 +102,7 @@ def _read_pool(campaign: Campaign, progress: JobProgress) -> _JudgedPool:
     assert inputs.proposals is not None  # noqa: S101 - likewise
     models = models_on(inputs.pool, inputs.sources, [campaign.notion_model])
     newcomers = [model for model in models if model not in builders]
-    task = labelled_task(inputs, by_rules=True)
+    task = pooled_task(inputs.pool, inputs.images, by_rules=True)
     runs = ranked_runs(task, [*builders, *newcomers], inputs.proposals, progress)
     named = named_pool(inputs.proposals, runs[: len(builders)], products=inputs.products)
     votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))

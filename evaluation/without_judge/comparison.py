@@ -32,13 +32,13 @@ class LabelChanges:
 
 @dataclass(frozen=True)
 class ModelPlace:
-    """A model's value and place, from 1, with all judges and without one."""
+    """A model's value and place, from 1, with all judges and without one; None where undefined."""
 
     name: str
     value: float | None
-    place: int
+    place: int | None
     value_without: float | None
-    place_without: int
+    place_without: int | None
 
 
 def label_changes(member: PanelMember) -> LabelChanges:
@@ -141,15 +141,15 @@ def _places(
     """Return the models by their place now."""
     place, place_without = _ranked(now), _ranked(then)
     rows = [
-        ModelPlace(name, now[name], place[name], then.get(name), place_without.get(name, 0))
-        for name in sorted(place, key=place.__getitem__)
+        ModelPlace(name, now[name], place.get(name), then.get(name), place_without.get(name))
+        for name in sorted(now, key=lambda name: place.get(name, math.inf))
     ]
     return [asdict(row) for row in rows]
 
 
 def _ranked(values: Mapping[str, float | None]) -> dict[str, int]:
-    """Return the place of each model; values that are equal but for rounding share one."""
-    known = {name: -1.0 if value is None else round(value, 9) for name, value in values.items()}
+    """Return the place of each model with a value; equal but for rounding, they share one."""
+    known = {name: round(value, 9) for name, value in values.items() if value is not None}
     return {
         name: 1 + sum(other > value for other in known.values()) for name, value in known.items()
     }

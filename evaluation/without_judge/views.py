@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -42,6 +44,14 @@ def without(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "member": member,
         "changes": choice_changes(member) if is_choice else label_changes(member),
         "job": job,
-        "rankings": [(HEADINGS.get(name, name), rows) for name, rows in ranked.items()],
+        "rankings": [
+            (HEADINGS.get(name, name), list(map(_shown, rows))) for name, rows in ranked.items()
+        ],
     }
     return render(request, "evaluation/without.html", context)
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a model's line with a dash for a place without a value."""
+    places = {"place": "value", "place_without": "value_without"}
+    return row | {place: "–" for place, value in places.items() if row[value] is None}

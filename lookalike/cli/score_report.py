@@ -10,14 +10,13 @@ from typing import Any
 
 from lookalike.io.documents import Table
 from lookalike.io.tables import Qrels
-from lookalike.metrics.scoring import Scored
+from lookalike.metrics.scoring import MANY_TIES, Scored
 from lookalike.stats.text_tables import table
 
 SETTINGS = (
     *("mode", "missing", "trec", "metadata", "negatives", "contamination", "complete", "min_rel"),
     *("images", "device", "batch_size"),
 )
-MANY_TIES = 0.1  # of the queries
 _SHOWN_IDS = 20
 
 

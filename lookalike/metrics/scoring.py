@@ -27,6 +27,8 @@ from lookalike.metrics.rank import rank_run
 from lookalike.metrics.retrieval import tie_rate
 from lookalike.metrics.vsd import vsd_pair_reciprocal_rank
 
+MANY_TIES = 0.1  # of the queries: a larger share `tied` is worth a word
+
 
 @dataclass(frozen=True)
 class Coverage:

@@ -100,7 +100,7 @@ def _check_quota(release: Release, owner: User) -> None:
             f"You have submitted {DAILY_QUOTA} runs to {release} within a day. Try again tomorrow."
         )
     if left.wait:
-        raise QuotaError(f"Wait {left.wait} seconds between two submissions.")
+        raise QuotaError(f"Wait {left.wait} more seconds before the next one.")
 
 
 def score(progress: JobProgress) -> dict[str, Any]:

@@ -23,6 +23,7 @@ JUDGED_FLOOR = 0.8
 POOLED_ONLY, OUTSIDERS_ONLY = "pooled models", "outsiders"
 CUTOFF_COLUMN = "P@k, Success@k, MRR@k"
 OUTSIDER_COLUMN, FAMILY_COLUMN = "equal-outsider AUC", "family-matched AUC"
+RANDOM_COLUMN = "AUC on random negatives"
 OF_THE_POOL = ("judged", "hole", "P_max")  # measures that tell of the pool, not of the model
 UNRELATED = "models without relatives"
 
@@ -86,7 +87,7 @@ def advice(
     if has_random:
         columns.append(
             ColumnAdvice(
-                "AUC on random negatives",
+                RANDOM_COLUMN,
                 ALL,
                 "nobody's top list made the negatives; having found the positives is a small edge, "
                 f"the smaller the more models did: {len(evidence.generators)} here (in simulation "

@@ -17,6 +17,7 @@ from lookalike.bias.words.advice import (
     CUTOFF_COLUMN,
     FAMILY_COLUMN,
     OUTSIDER_COLUMN,
+    RANDOM_COLUMN,
     POOLED_ONLY,
 )
 from lookalike.bias.words.titles import measure_title
@@ -50,10 +51,12 @@ def _on_columns(rows: Sequence[ModelRow]) -> Iterator[str]:
             "P@k, Success@k and MRR@k may be compared with nobody's: too few of the first images "
             "went to the judges. Compare"
         )
-    fair = [name for name in (OUTSIDER_COLUMN, FAMILY_COLUMN) if groups.get(name) == {ALL}]
+    columns = (OUTSIDER_COLUMN, FAMILY_COLUMN, RANDOM_COLUMN)
+    fair = [name for name in columns if groups.get(name) == {ALL}]
+    of_all = f", and all of them by the {' or the '.join(fair)}" if fair else ""
     yield (
         f"{n_pooled} of {len(rows)} models built the pool. {cutoffs} annotated AUC and AP within "
-        f"each group, and all of them by the {' or the '.join([*fair, 'AUC on random negatives'])}."
+        f"each group{of_all}."
     )
 
 

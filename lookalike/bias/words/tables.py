@@ -211,7 +211,7 @@ def leave_out_columns(n_judged: int) -> list[Column[LeaveOut]]:
         Column("positive", None, lambda row, _: f"{row.n_positive:,}"),
         correlation("Spearman", lambda order: order.spearman),
         Column("p", "p", _p_with_method,
-               lambda row, s: s.number(agreement_on_auc(row.agreement).p.value)),
+               lambda row, s: s.p_value(agreement_on_auc(row.agreement).p.value)),
         correlation("tau_b", lambda order: order.tau_b),
         correlation("tau_AP", lambda order: order.tau_ap),
         Column("drop", "Most places lost",
@@ -231,9 +231,8 @@ def paper_columns() -> list[Column[PaperRow]]:
             Column("SC", "SC", lambda row, s: s.number(pick(row).spearman, 2),
                    lambda row, s: s.number(pick(row).spearman, 3)),
             Column("p (t)", "p (t)", lambda row, s: s.number(pick(row).p_t.value, 3),
-                   lambda row, s: s.number(pick(row).p_t.value)),
-            Column("p", "p exact", lambda row, s: s.p_value(pick(row).p.value),
-                   lambda row, s: s.number(pick(row).p.value)),
+                   lambda row, s: s.p_value(pick(row).p_t.value)),
+            Column("p", "p exact", lambda row, s: s.p_value(pick(row).p.value)),
         ]  # fmt: skip
 
     first: Column[PaperRow] = Column("left out", "Model", lambda row, _: row.generator)

@@ -80,9 +80,10 @@ def _body(facts: Facts) -> str:
 
 {info["description"] or "A benchmark of visual similarity."}
 {simulated}
-{counts["n_queries"]:,} queries over {counts["n_images"]:,} images, judged by {facts.judges}:
-{counts["n_votes"]:,} votes on {counts["n_pairs"]:,} pairs that {n_pooled} models proposed.
-{labels["n_decided"]:,} pairs have a label, {percent(labels["share_similar"])} of them similar.
+{counts["n_queries"]:,} queries over {counts["n_images"]:,} images, judged by {facts.judges},
+who gave {counts["n_votes"]:,} votes. To be judged were {counts["n_pairs"]:,} pairs that {n_pooled}
+models proposed. {labels["n_decided"]:,} of them have a label, {percent(labels["share_similar"])}
+of these similar.
 {facts.in_part and f"{chr(10)}**{facts.in_part}**{chr(10)}"}{_grades(facts)}
 ## Use
 

@@ -248,9 +248,9 @@ def campaign_rules(facts: Facts) -> Iterator[str]:
     """Say of each campaign who judged what, and what a tie is."""
     for campaign in facts.info["campaigns"]:
         served = (
-            "every judge judged every pair"
+            "every judge was asked every pair"
             if campaign["serving"] == "everyone"
-            else f"each pair was judged by {campaign['k']} of the panel"
+            else f"each pair was asked of {campaign['k']} of the panel"
         )
         tie = "different" if campaign["tie_rule"] == "negative" else "left undecided"
         order = (

@@ -240,7 +240,7 @@ function told(data) {
 }
 
 const shown = (value) => {
-  if (value == null) return "undefined";
+  if (value == null) return "–";
   if (typeof value !== "number" || Number.isInteger(value)) return String(value);
   return String(Number(value.toFixed(4)));
 };

@@ -23,7 +23,7 @@ from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import PairedTest
-from tests.worlds import SPECS, World
+from tests.worlds import SPECS, World, build_world, judge_world
 
 pytestmark = pytest.mark.django_db
 OUTSIDER = "descriptor:lbp-texture"
@@ -49,6 +49,18 @@ def addresses(result: Result) -> list[str]:
         f"{base}bias/",
         f"{base}runs/",
     ]
+
+
+def test_files_of_labels_are_offered_once_there_is_a_label(client: Client) -> None:
+    client.force_login(User.objects.create_user("rea", role=Role.RESEARCHER))
+    world = build_world()
+    address = f"/results/{world.campaign.slug}/"
+    page = client.get(address).content.decode()
+    assert "No pair has a label yet" in page
+    assert f"{address}labels/" not in page
+    assert f"{address}labels/csv/" in client.get(
+        f"/results/{judge_world(world).campaign.slug}/"
+    ).content.decode()
 
 
 @pytest.mark.parametrize("role", list(Role))

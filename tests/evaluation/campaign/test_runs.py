@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import pickle
 from collections.abc import Callable
 from html import unescape
@@ -385,7 +386,24 @@ def test_a_refused_upload_says_why_on_the_page_in_the_giver_s_words(
     add_run(str(Job.objects.get(task=ADD_RUN_TASK).uid))
     page = runs_page(client, judged_world)
     assert "run.csv, line 2: score &#x27;oops&#x27; is not a number" in page
-    assert "uploads" not in Job.objects.get(task=ADD_RUN_TASK).error
+    job = Job.objects.get(task=ADD_RUN_TASK)
+    assert "uploads" not in job.error
+    assert f"/jobs/{job.uid}/dismiss/" in page
+    client.post(f"/jobs/{job.uid}/dismiss/")
+    assert "oops" not in runs_page(client, judged_world)
+
+
+def test_of_a_run_with_few_scores_the_board_says_how_often_names_decide(
+    judged_world: World, tmp_path: Path, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    lines = scores_csv(judged_world, tmp_path / "run.csv").read_text().splitlines()
+    rough = [f"{line.rpartition(',')[0]},{float(line.rpartition(',')[2]):.0f}" for line in lines[1:]]
+    upload(client, judged_world, "\n".join([lines[0], *rough]).encode())
+    add_run(str(Job.objects.get(task=ADD_RUN_TASK).uid))
+    evaluate(str(Job.objects.get(task=EVALUATE_TASK).uid))
+    page = client.get(f"/results/{judged_world.campaign.slug}/").content.decode()
+    assert len(re.findall(r"equal scores at \d+ % of its cuts: names decide there", page)) == 1
 
 
 def test_a_run_that_came_during_an_evaluation_is_evaluated_after_it(
@@ -478,6 +496,10 @@ def test_a_run_of_the_labelled_pairs_alone_gets_no_list_columns_and_takes_nobody
     assert [cell.letters for cell in line.cells[:4]] == [""] * 4
     client.force_login(researcher)
     base = f"/results/{campaign.slug}/"
+    two = f"?a={model_key('noise')}&b={model_key(SPECS[0])}&measure=P%405"
+    compared = client.get(f"{base}compare/{two}").content.decode()
+    assert "Nothing to compare by P@5" in compared
+    assert "evaluate the campaign anew" not in compared
     for address in (base, f"{base}models/{model_key('noise')}/?measure=P@5"):
         assert "No list" in client.get(address).content.decode()
     for address in ("bias/", f"compare/?a={model_key('noise')}&b={model_key(SPECS[0])}"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from django.test import Client
 
@@ -9,6 +11,7 @@ from accounts.models import Role, User
 from annotation.models import Campaign, Judgement
 from annotation.services import exclude_answers
 from evaluation.plan.pilots import pilot_of
+from evaluation.runs.pool_rankings import ranked_runs
 from evaluation.study.queries import latest_study
 from evaluation.study.services import STUDY_TASK, Study
 from evaluation.tasks import study
@@ -73,6 +76,23 @@ def test_votes_opinions_machines_and_the_next_model_stand_on_one_page(reader):
     answers = Judgement.objects.filter(member__in=events).values_list("event__uuid", flat=True)
     exclude_answers(campaign=world.campaign, events=list(answers), reason="asleep", by=None)
     assert "Labels have changed since" in reader.get(address).content.decode()
+
+
+def test_of_a_pool_judged_in_part_every_pair_is_scored_however_deep_lists_are(reader, monkeypatch):
+    world = judged()
+    monkeypatch.setattr(
+        "evaluation.study.make_study.ranked_runs", functools.partial(ranked_runs, depth=8)
+    )
+    monkeypatch.setattr("evaluation.runs.ranking_task.N_PRODUCTS", 1)
+    pairs = world.campaign.questions.filter(kind="pair").order_by("pk")
+    unjudged = [pair.pk for number, pair in enumerate(pairs) if number % 7 == 0]
+    answers = Judgement.objects.filter(question__in=unjudged).values_list("event__uuid", flat=True)
+    exclude_answers(campaign=world.campaign, events=list(answers), reason="asleep", by=None)
+    job = looked(reader, world.campaign)
+    assert job.state == JobState.SUCCEEDED, job.error
+    found = found_in(world)
+    assert set(found.problems) <= {"votes"}
+    assert {line.model for line in found.machines} >= set(SPECS)
 
 
 def test_a_judge_sees_none_of_it_and_a_campaign_without_labels_says_so(reader):
