@@ -98,7 +98,7 @@ def has_votes(campaign: Campaign) -> bool:
 
 
 def run_jobs(campaign: Campaign) -> list[Job]:
-    """Return the newest check of each run name, unless it ended well, was called off or dismissed."""
+    """Return the newest check of each run name that is open, or has failed and stands."""
     jobs = Job.objects.filter(task=ADD_RUN_TASK, subject__startswith=run_subject(campaign))
     newest = jobs.order_by("subject", "-id").distinct("subject")
     wanted = [

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import django.conf
 import pytest
 
 from accounts.models import Role, User
@@ -13,7 +14,16 @@ from catalog.models import Catalog
 from learning.models import Notion, TextSpace
 from learning.notions.recipes import NotionRecipe
 from tests.catalogs import catalog_of_paints
+from tests.kept import kept
 from tests.learning.spaces import learned_notion, learned_space
+
+
+def _data_dir() -> Path:
+    return Path(django.conf.settings.DATA_DIR)
+
+
+kept_paints = kept(catalog_of_paints, _data_dir)
+kept_space = kept(lambda pk: learned_space(Catalog.objects.get(pk=pk)), _data_dir)
 
 
 @pytest.fixture
@@ -25,12 +35,12 @@ def data_dir(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def paints(db: None, data_dir: Path) -> Catalog:
-    return catalog_of_paints()
+    return kept_paints()
 
 
 @pytest.fixture
 def space(paints: Catalog) -> TextSpace:
-    return learned_space(paints)
+    return kept_space(paints.pk)
 
 
 @pytest.fixture

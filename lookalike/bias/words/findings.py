@@ -17,8 +17,8 @@ from lookalike.bias.words.advice import (
     CUTOFF_COLUMN,
     FAMILY_COLUMN,
     OUTSIDER_COLUMN,
-    RANDOM_COLUMN,
     POOLED_ONLY,
+    RANDOM_COLUMN,
 )
 from lookalike.bias.words.titles import measure_title
 from lookalike.metrics.leaderboard import ALL

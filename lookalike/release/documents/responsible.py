@@ -61,7 +61,8 @@ def responsible(facts: Facts) -> dict[str, Any]:
             f"Fleiss’ κ {number(found['fleiss_kappa'])}; share of similar among all votes "
             f"{percent(found['prevalence_of_similar_votes'])}.",
         ],
-        "annotationsPerItem": f"{counts['n_votes']:,} votes in all; {counts['n_pairs']:,} pairs were to be judged.",
+        "annotationsPerItem": f"{counts['n_votes']:,} votes in all; {counts['n_pairs']:,} pairs "
+        "were to be judged.",
         "annotatorDemographics": [
             f"Judges: {counts['n_judges']}.",
             *(f"{title}: {text}." for title, text in panel.items()),

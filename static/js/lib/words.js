@@ -13,7 +13,7 @@ export const ngettext = (one, many, n) =>
 /** Put values for the names in braces: fill("{n} of {m}", {n: 1, m: 2}). */
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-const numbers = new Intl.NumberFormat(globalThis.document?.documentElement.lang || "en");
+const separator = globalThis.django?.get_format?.("THOUSAND_SEPARATOR") ?? ",";
 
-/** A number as the language writes it. */
-export const formatted = (n) => numbers.format(n);
+/** A whole number as the pages write it. */
+export const formatted = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, separator);

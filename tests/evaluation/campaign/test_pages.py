@@ -23,16 +23,23 @@ from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import PairedTest
+from tests.kept import kept
 from tests.worlds import SPECS, World, build_world, judge_world
 
 pytestmark = pytest.mark.django_db
 OUTSIDER = "descriptor:lbp-texture"
 
 
+@kept
+def kept_result(campaign_id: int) -> Result:
+    campaign = Campaign.objects.get(pk=campaign_id)
+    found = assess(campaign, n_bootstraps=100)
+    return store_result(campaign=campaign, assessment=found, job=None)
+
+
 @pytest.fixture
 def result(judged_world: World) -> Result:
-    found = assess(judged_world.campaign, n_bootstraps=100)
-    return store_result(campaign=judged_world.campaign, assessment=found, job=None)
+    return kept_result(judged_world.campaign.pk)
 
 
 def addresses(result: Result) -> list[str]:
@@ -58,9 +65,10 @@ def test_files_of_labels_are_offered_once_there_is_a_label(client: Client) -> No
     page = client.get(address).content.decode()
     assert "No pair has a label yet" in page
     assert f"{address}labels/" not in page
-    assert f"{address}labels/csv/" in client.get(
-        f"/results/{judge_world(world).campaign.slug}/"
-    ).content.decode()
+    assert (
+        f"{address}labels/csv/"
+        in client.get(f"/results/{judge_world(world).campaign.slug}/").content.decode()
+    )
 
 
 @pytest.mark.parametrize("role", list(Role))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import pickle
+import re
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
@@ -398,7 +398,9 @@ def test_of_a_run_with_few_scores_the_board_says_how_often_names_decide(
 ) -> None:
     client.force_login(researcher)
     lines = scores_csv(judged_world, tmp_path / "run.csv").read_text().splitlines()
-    rough = [f"{line.rpartition(',')[0]},{float(line.rpartition(',')[2]):.0f}" for line in lines[1:]]
+    rough = [
+        f"{line.rpartition(',')[0]},{float(line.rpartition(',')[2]):.0f}" for line in lines[1:]
+    ]
     upload(client, judged_world, "\n".join([lines[0], *rough]).encode())
     add_run(str(Job.objects.get(task=ADD_RUN_TASK).uid))
     evaluate(str(Job.objects.get(task=EVALUATE_TASK).uid))
