@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.forms import (
@@ -12,42 +13,58 @@ from allauth.account.forms import (
 )
 from django import forms
 from django.contrib.auth.forms import UserCreationForm
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
-from accounts.languages import choices
+from accounts.languages import choices, language_of
 from accounts.models import Role, Scope, User
 from accounts.tokens.services import allowed_scopes
 
+NEW_PASSWORD = {"password1": _("New password"), "password2": _("New password (again)")}
 
-class _LabelsAlone:
-    """Leaves out the placeholders of allauth's forms: they say what the labels say."""
+
+class _OwnLabels:
+    """Labels allauth's forms as ours, without placeholders, which say what the labels say."""
 
     fields: dict[str, forms.Field]
+    labels: Mapping[str, Any] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
+        for name, field in self.fields.items():
             field.widget.attrs.pop("placeholder", None)
+            field.label = self.labels.get(name, field.label)
 
 
-class NewPasswordForm(_LabelsAlone, ChangePasswordForm):
+class NewPasswordForm(_OwnLabels, ChangePasswordForm):
     """Asks for the password of before, too."""
 
+    labels = {"oldpassword": _("Current password"), **NEW_PASSWORD}
 
-class FirstPasswordForm(_LabelsAlone, ResetPasswordKeyForm):
+
+class FirstPasswordForm(_OwnLabels, ResetPasswordKeyForm):
     """Behind a link that was sent."""
 
+    labels = NEW_PASSWORD
 
-class ForgottenPasswordForm(_LabelsAlone, ResetPasswordForm):
+    def save(self) -> None:
+        """Go on in the person's language: the page that the message stands on is in it."""
+        super().save()
+        if self.user.language:
+            translation.activate(language_of(self.user))
+
+
+class ForgottenPasswordForm(_OwnLabels, ResetPasswordForm):
     """Asks for the address that a link is sent to."""
 
 
-class SignInForm(_LabelsAlone, LoginForm):
+class SignInForm(_OwnLabels, LoginForm):
     """Asks for user name or address, and the password."""
+
+    labels = {"login": _("User name or email")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = _("User name or email")
         self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none"}
         self.fields["password"].help_text = ""
 

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import Role, User
 
-API = "/api/"
+API = "/api/v1/"
 ENGLISH = "en"
 YEAR = 365 * 86_400
 # By name or application; the pages of an annotator are all of them.
@@ -118,6 +118,12 @@ def keep(response: HttpResponseBase, language: str) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+def forget(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Leave the language to what the browser asks for, in the rest of this request, too."""
+    request.COOKIES.pop(settings.LANGUAGE_COOKIE_NAME, None)
+    response.delete_cookie(settings.LANGUAGE_COOKIE_NAME, samesite="Lax")
 
 
 def after_sign_in(request: HttpRequest, response: HttpResponseBase, person: User) -> None:

@@ -1,6 +1,7 @@
 """Addresses of the front door, the own profile, and the people an admin looks after."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
+from django.views.generic import RedirectView
 
 from accounts import languages, views
 from accounts.first_admin.views import first_admin
@@ -26,4 +27,9 @@ pages = [
     path("people/<int:pk>/active/", views.active, name="active"),
     path("people/<int:pk>/link/", views.link, name="link"),
 ]
-urlpatterns = [path("", views.home, name="home"), path("", include((pages, "accounts")))]
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("", include((pages, "accounts"))),
+    # before allauth's own: nobody has an address to confirm
+    re_path("^accounts/confirm-email/", RedirectView.as_view(pattern_name="accounts:profile")),
+]

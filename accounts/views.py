@@ -47,10 +47,12 @@ def profile(request: HttpRequest) -> HttpResponse:
             form.save()
             record(request, Action.PERSON_CHANGED, user, changed=form.changed_data)
         response = redirect("accounts:profile")
-        with translation.override(user.language or translation.get_language()):
-            messages.success(request, translation.gettext("Saved."))
         if user.language:
             languages.keep(response, user.language)
+        else:
+            languages.forget(request, response)
+        with translation.override(user.language or translation.get_language_from_request(request)):
+            messages.success(request, translation.gettext("Saved."))
         return response
     kinds = set(Authenticator.objects.filter(user=user).values_list("type", flat=True))
     has_totp = Authenticator.Type.TOTP in kinds

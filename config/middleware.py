@@ -64,7 +64,7 @@ def private_pages(get_response: Handler) -> Handler:
     return respond
 
 
-API = "/api/"
+API = "/api/v1/"  # /api/ itself is a page
 API_ERRORS = {
     400: ("unreadable", "The request cannot be read."),
     403: ("forbidden", "This is not allowed."),

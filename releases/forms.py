@@ -34,7 +34,10 @@ class FreezeForm(forms.Form):
     )
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(
-        label="Short name", max_length=80, help_text="The same for every version; a-z, 0-9, -."
+        label="Short name",
+        max_length=80,
+        help_text="The same for every version; a-z, 0-9, - and _.",
+        error_messages={"invalid": "Use letters a-z, digits, - and _ alone."},
     )
     version = forms.CharField(initial="1.0.0", help_text="MAJOR.MINOR.PATCH; never used twice.")
     description = forms.CharField(
@@ -207,7 +210,10 @@ class ImportForm(forms.Form):
         help_text="Where queries have a catalog of their own.",
     )
     slug = forms.SlugField(
-        label="Short name", max_length=60, help_text="Of the new campaign; a-z, 0-9, -."
+        label="Short name",
+        max_length=60,
+        help_text="Of the new campaign; a-z, 0-9, - and _.",
+        error_messages={"invalid": "Use letters a-z, digits, - and _ alone."},
     )
     name = forms.CharField(
         max_length=200,

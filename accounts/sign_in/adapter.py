@@ -16,6 +16,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts import languages
 from accounts.models import User
@@ -35,6 +36,11 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
     alone, wherever they come from. A browser in which somebody has signed in before is no
     stranger to that name: it is counted by itself, and the last two do not stop it.
     """
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": gettext_lazy("The user name or password is not correct."),
+        "email_password_mismatch": gettext_lazy("The email address or password is not correct."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return False: nobody signs up alone."""

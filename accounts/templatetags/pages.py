@@ -52,6 +52,20 @@ def breakable(name: str) -> SafeString:
 
 
 @register.filter
+def with_code(text: str) -> SafeString:
+    """Set what stands between backticks as code.
+
+    >>> with_code("give `next` & go on")
+    'give <code>next</code> &amp; go on'
+    """
+    parts = re.split(r"`([^`]+)`", text)  # words and code by turns
+    pairs = (
+        (format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in enumerate(parts)
+    )
+    return format_html_join("", "{}", pairs)
+
+
+@register.filter
 def percent(share: float | None, digits: int = 0) -> str:
     """Show a share of 1 as a percentage; nothing known is a dash."""
     return "–" if share is None or math.isnan(share) else f"{100 * share:.{digits}f} %"

@@ -21,10 +21,12 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from accounts.models import Role
+from accounts.services import password_link
 from accounts.sign_in.devices import known_device
 from tests.clients import PASSWORD
 
 LOGIN = "/accounts/login/"
+ANOTHER = "another quiet meadow"
 
 
 @pytest.mark.parametrize(
@@ -133,6 +135,48 @@ def test_a_mail_server_that_is_down_does_not_tell_who_has_an_account(
     for address in (make_person().email, f"{secrets.token_hex(8)}@example.org"):
         answer = stranger.post("/accounts/password/reset/", {"email": address})
         assert (answer.status_code, answer.url) == (302, "/accounts/password/reset/done/")
+
+
+def test_an_invitation_says_the_user_name_and_nothing_of_a_time_before(stranger, make_person):
+    admin, person = make_person(Role.ADMIN), make_person(last_login=None)
+    link = password_link(actor=admin, person=person, site="")
+    page = stranger.get(link, follow=True)
+    assert person.username in page.text
+    assert "from before" not in page.text
+    wrong = Client().get(link.replace("-", "-x"), follow=True).text
+    assert "does not work any more" in wrong
+    assert person.username not in wrong
+    chosen = {"password1": ANOTHER, "password2": ANOTHER}
+    form = page.request["PATH_INFO"]
+    stranger.post(form, chosen)
+    assert stranger.get("/profile/").status_code == 200  # signed in
+    for used in (Client().get(link), Client().get(form)):
+        assert "does not work any more" in used.text
+        assert person.username not in used.text
+    person.refresh_from_db()
+    again = password_link(actor=admin, person=person, site="")
+    assert "from before" in Client().get(again, follow=True).text
+
+
+@pytest.mark.parametrize("path", ["/accounts/confirm-email/", "/accounts/confirm-email/MQ:x/"])
+def test_no_page_speaks_of_confirming_an_address(stranger, db, path):
+    assert stranger.get(path).url == "/profile/"
+
+
+def test_a_wrong_password_is_told_in_the_words_of_the_form(stranger, make_person):
+    for login, words in (
+        (make_person().username, "The user name or password is not correct."),
+        (make_person().email, "The email address or password is not correct."),
+    ):
+        assert words in stranger.post(LOGIN, {"login": login, "password": "wrong"}).text
+
+
+def test_forms_of_passwords_have_labels_as_others(as_person, make_person):
+    page = as_person(make_person()).get(reverse("account_change_password")).text
+    for words in ("Current password", "New password", "New password (again)"):
+        assert f">{words}</label>" in page
+    assert "Forgotten your password?" in page
+    assert "Forgot your" not in page
 
 
 def test_guessing_one_account_is_stopped_after_five_attempts(stranger, make_person):

@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.invitations.lines import parse_lines
 from accounts.invitations.services import invite_people
 from accounts.models import Role, User
-from accounts.services import mail_password_link
+from accounts.services import mail_password_link, password_link
 from tests.clients import PASSWORD, signed_in
 
 GERMAN = {"Accept-Language": "de-AT,de;q=0.9,en;q=0.5"}
@@ -114,6 +114,30 @@ def test_the_profile_keeps_the_language_and_says_so_in_it():
     assert browser.post(reverse("accounts:profile"), {"language": "fr"}).status_code == 200
     judge.refresh_from_db()
     assert judge.language == "de"
+
+
+def test_who_leaves_the_language_to_the_browser_gets_what_it_asks_for():
+    browser = signed_in(person())
+    for language, saved, shown in (("es", "Guardado.", "es"), ("", "Gespeichert.", "de")):
+        data = {"first_name": "", "last_name": "", "language": language}
+        reply = browser.post(reverse("accounts:profile"), data, headers=GERMAN, follow=True)
+        assert saved in reply.text
+        page = browser.get(reverse("annotation:home"), headers=GERMAN).text
+        assert language_of_page(page) == shown
+    browser.post(reverse("account_logout"))
+    assert language_of_page(browser.get("/accounts/login/").text) == "en"
+
+
+def test_after_an_invitation_the_message_is_in_the_language_of_the_page():
+    admin = person("ada", Role.ADMIN)
+    link = password_link(actor=admin, person=person(language="de"), site="")
+    browser, spanish = Client(), {"Accept-Language": "es"}
+    form = browser.get(link, headers=spanish, follow=True)
+    chosen = {"password1": "another quiet meadow", "password2": "another quiet meadow"}
+    browser.post(form.request["PATH_INFO"], chosen, headers=spanish)
+    home = browser.get(reverse("annotation:home"), headers=spanish).text
+    assert language_of_page(home) == "de"
+    assert "Ihr Passwort ist gespeichert." in home
 
 
 def test_pages_of_admins_are_english_throughout():

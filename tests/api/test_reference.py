@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from accounts.models import Scope
+from accounts.models import Role, Scope, User
 from api.limits import REQUESTS, STRANGERS, UNKNOWN_TOKENS, UPLOADS
 from api.root import api
 from config.settings import BASE_DIR
@@ -42,6 +42,14 @@ def test_the_page_needs_no_script_and_nothing_from_elsewhere(researcher):
 @pytest.mark.django_db
 def test_strangers_are_sent_to_sign_in():
     assert Client().get("/api/")["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.django_db
+def test_an_annotator_is_refused_with_a_page_in_their_language():
+    judge = User.objects.create_user("ann", role=Role.ANNOTATOR, language="de")
+    reply = signed_in(judge).get("/api/")
+    assert reply.status_code == 403
+    assert "Diese Seite ist nicht für Ihr Konto" in reply.text
 
 
 def codes_in(path: Path) -> set[str]:

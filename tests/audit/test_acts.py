@@ -93,6 +93,7 @@ UNRECORDED = {
     "usersessions_list": SHOWS,
     "account_signup": UNUSED,
     "account_email": "leads to the profile",
+    "account_email_verification_sent": "leads to the profile",
     "account_set_password": "leads to the change of the password, which everybody has here",
     "account_reset_password": "sends a mail to the owner of an account",
     "account_reauthenticate": "proves again who is there",

@@ -317,3 +317,9 @@ def test_an_export_in_parts_is_one_line_also_where_the_first_part_is_left_out(ad
     caller, forged = Caller(admin, token), make_cursor([2**62])
     assert lines_of(forged, forged) == 1
     assert lines_of("", forged) == 1
+
+
+def test_the_log_says_what_the_pages_of_people_say_of_an_account() -> None:
+    assert Action.ACCOUNT_CLOSED.words == "Account deactivated"
+    assert Action.ACCOUNT_OPENED.words == "Account reactivated"
+    assert Action.ROLE_CHANGED.words == "Role changed"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
+from allauth.usersessions.models import UserSession
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from accounts.first_admin.services import make_secret
@@ -39,6 +42,31 @@ def test_the_people_pages_are_accessible(open_page, make_person, size, theme):
     page.get_by_role("button", name="Make a link").click()
     expect(page.get_by_label("Link to choose a password")).to_have_value(re.compile("/reset/key/"))
     assert serious_problems(page) == []
+
+
+def test_a_phone_shows_all_of_a_session(open_page, make_person):
+    page = open_page(make_person("ann", language="de"), size="phone")
+    page.goto("/profile/sessions/")
+    UserSession.objects.update(last_seen_at=timezone.now() - timedelta(hours=3, minutes=42))
+    page.reload()
+    button = page.locator("td button").bounding_box()
+    assert button is not None
+    for time in page.locator("td time").all():
+        box = time.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= button["x"]
+
+
+def test_a_phone_cuts_the_name_in_the_menu_alone(open_page, make_person):
+    page = open_page(make_person("a-rather-long-name"), size="phone")
+    page.goto("/profile/")
+    summary = page.locator(".menu > summary")
+    name, arrow = summary.locator("span").all()
+    assert name.evaluate("one => one.scrollWidth - one.clientWidth") > 0
+    assert summary.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    boxes = [one.bounding_box() for one in (page.locator(".brand"), summary, arrow)]
+    middles = [box["y"] + box["height"] / 2 for box in boxes if box]
+    assert max(middles) - min(middles) < 2, "all in one line"
 
 
 def test_somebody_signs_in_and_out(open_page, make_person, live_server):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 
 from accounts.models import User
 from annotation.models import Campaign, Gold, Guideline, Judgement, JudgementEvent, Question
@@ -68,6 +68,28 @@ def rest_is_different(page: Page, *, is_asked: bool = False) -> None:
 
 def all_saved(page: Page) -> None:
     expect(page.locator(".judge-saved")).to_have_text("All answers saved")
+
+
+def meet(one: FloatRect, other: FloatRect) -> bool:
+    """Whether two boxes have a spot in common."""
+    return (
+        one["x"] < other["x"] + other["width"]
+        and other["x"] < one["x"] + one["width"]
+        and one["y"] < other["y"] + other["height"]
+        and other["y"] < one["y"] + one["height"]
+    )
+
+
+def top_of(page: Page, selector: str) -> float:
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def bottom_of(page: Page, selector: str) -> float:
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
 
 
 def answers_of(campaign: Campaign) -> list[tuple[str, str]]:
@@ -500,7 +522,34 @@ def test_a_closed_campaign_takes_no_answers_and_says_so(open_desk, make_campaign
     page.reload()
     expect(parked).to_contain_text(re.compile("closed", re.IGNORECASE))
     expect(page.locator(".judge-state")).to_contain_text("This campaign is closed")
+    bar = page.locator(".judge-saved")
+    expect(bar).to_have_text("Not accepted: 1")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    page.keyboard.press("u")
+    page.wait_for_timeout(PAUSE_MS)
+    expect(parked.get_by_role("listitem")).to_have_count(1)
+    expect(page.locator(".judge-state")).to_be_visible()
+    page.on("dialog", lambda dialog: dialog.accept())
+    parked.get_by_role("button", name="Remove").click()
+    all_saved(page)
     assert answers_of(campaign) == []
+
+
+def test_all_answers_of_a_closed_campaign_are_in_sight_with_their_buttons(
+    open_desk, make_campaign, judge
+):
+    campaign = make_campaign(judge, n_queries=1, n_candidates=4)
+    page, _ = open_desk(campaign=campaign)
+    page.route("**/answers", lambda route: route.abort())
+    press(page, *"jf")
+    close_campaign(campaign=campaign, by=None, reason="Enough.")
+    page.unroute("**/answers")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    parked = page.get_by_role("region", name="Answers that were not accepted")
+    expect(parked.get_by_role("listitem")).to_have_count(2)
+    for button in parked.get_by_role("button").all():
+        expect(button).to_be_in_viewport(ratio=1)
+    assert bottom_of(page, ".judge-notices") <= top_of(page, ".judge-state")
 
 
 def test_a_pause_keeps_answers_until_the_campaign_is_open_again(open_desk):
@@ -509,11 +558,53 @@ def test_a_pause_keeps_answers_until_the_campaign_is_open_again(open_desk):
     press(page, "j")
     bar = page.locator(".judge-saved")
     expect(bar).to_contain_text("1 answer not saved yet")
+    expect(page.locator(".judge-state")).to_contain_text("This campaign is paused")
+    expect(page.locator("[data-action=similar]")).to_be_disabled()
     assert answers_of(campaign) == []
     open_campaign(campaign=campaign, reason="Lunch is over.")
     page.evaluate("dispatchEvent(new Event('online'))")  # the button may be gone by itself
     all_saved(page)
     assert answers_of(campaign) == [("similar", "pair")]
+    see_pair(page)
+    expect(page.locator(".judge-count")).to_have_text("1 of 24")
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("language", ["en", "de", "es"])
+def test_unsaved_answers_are_told_whole_and_move_no_picture(
+    open_page, make_campaign, make_person, size, language
+):
+    judge = make_person("judith", language=language)
+    campaign = make_campaign(judge)
+    Campaign.objects.update(name="Coats, bags and jumpers, autumn and winter, all brands")
+    page = open_page(judge, size=size)
+    page.goto(f"/judge/{campaign.uid}/")
+    see_pair(page)
+    press(page, *"jffjj")
+    bar = page.locator(".judge-saved")
+    expect(bar).to_have_attribute("data-is", "saved")
+    expect(page.locator(".judge-eta")).not_to_be_empty()
+    before = page.locator(".pair").bounding_box()
+    page.context.set_offline(True)
+    press(page, "f")
+    expect(bar).to_have_attribute("data-is", "retrying")
+    assert page.locator(".pair").bounding_box() == before
+    words = bar.locator("span")
+    assert words.evaluate("one => one.scrollHeight - one.clientHeight") <= 1
+    assert words.evaluate("one => one.scrollWidth - one.clientWidth") <= 1
+    others = ":is(.judge-progress > *, .judge-tools .button)"
+    boxes = [words.bounding_box(), *(one.bounding_box() for one in page.locator(others).all())]
+    shown = [box for box in boxes if box]
+    assert not [1 for one in shown[1:] if meet(shown[0], one)]
+    assert overflow(page) <= 0
+    assert serious_problems(page) == []
+
+
+def test_a_campaign_without_guidelines_says_so(open_desk, make_campaign, judge):
+    page, _ = open_desk(campaign=make_campaign(judge, guidelines=""))
+    page.keyboard.press("g")
+    expect(page.locator("#guidelines")).to_contain_text("There are no guidelines.")
+    assert serious_problems(page) == []
 
 
 def test_training_explains_each_answer_before_it_goes_on(open_page, make_campaign, judge):
@@ -578,9 +669,38 @@ def test_a_break_is_proposed_after_a_hundred_answers_and_can_be_declined(
     press(page, *"f" * 100)
     notice = page.get_by_text("100 answers")
     expect(notice).to_be_visible()
-    press(page, "f")  # it is in nobody's way
-    page.get_by_role("button", name="Go on").click()
+    press(page, "f")
     expect(notice).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_a_break_notice_covers_no_picture_and_goes_with_an_answer_or_escape(open_desk, size):
+    page, campaign = open_desk(size=size)
+    notice = page.locator("[data-part=break]")
+    before = page.locator(".pair").bounding_box()
+
+    def propose() -> None:
+        page.locator("[data-part=break-text]").evaluate(
+            "one => one.textContent = 'Rest. '.repeat(30)"
+        )
+        notice.evaluate("one => one.hidden = false")
+
+    propose()
+    assert bottom_of(page, ".judge-notices") <= top_of(page, ".pair")
+    see_pair(page)
+    assert overflow(page) <= 0
+    assert serious_problems(page) == []
+    page.keyboard.press("Escape")
+    expect(notice).to_be_hidden()
+    assert page.locator(".pair").bounding_box() == before
+    propose()
+    notice.get_by_role("button", name="Go on").click()
+    expect(notice).to_be_hidden()
+    propose()
+    press(page, "j")
+    expect(notice).to_be_hidden()
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "pair")]
 
 
 def test_a_judge_without_campaigns_is_told_what_comes(open_page, judge):

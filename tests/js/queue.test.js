@@ -60,6 +60,17 @@ test("an empty queue has no head, no group, and wants more", () => {
   assert.equal(queue.isLow, true);
 });
 
+test("a queue that was cleared is filled from the start, without what has been answered", () => {
+  const queue = new QuestionQueue();
+  queue.push([question(1), question(2), question(3)]);
+  queue.remove("u1");
+  queue.clear();
+  assert.equal(queue.head, null);
+  assert.equal(queue.after, 0);
+  assert.equal(queue.push([question(1), question(2)]), 1);
+  assert.equal(queue.head.uid, "u2");
+});
+
 test("a full reply is topped up early, a short one when half of it is used", () => {
   const full = filled(ASK_N);
   assert.equal(full.isLow, false);

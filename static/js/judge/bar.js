@@ -38,9 +38,11 @@ export class Bar {
     const kept = this.outbox.isKept
       ? gettext("Kept on this device.")
       : gettext("Leave this page open until they are saved.");
-    saved.dataset.is = state;
+    const n_parked = this.outbox.parked.length;
+    saved.dataset.is = state === "saved" && n_parked > 0 ? "parked" : state;
     saved.dataset.n = n;
-    if (state === "saved") saved.replaceChildren(gettext("All answers saved"));
+    if (saved.dataset.is === "parked") saved.replaceChildren(fill(gettext("Not accepted: {n}"), { n: formatted(n_parked) }));
+    else if (state === "saved") saved.replaceChildren(gettext("All answers saved"));
     else if (state === "saving") saved.replaceChildren(fill(ngettext("Saving {n} answer", "Saving {n} answers", n), { n: formatted(n) }));
     else {
       const unsaved = ngettext("{n} answer not saved yet.", "{n} answers not saved yet.", n);

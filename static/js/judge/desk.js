@@ -47,6 +47,10 @@ export class Desk {
     return this.#isPeeking;
   }
 
+  get #isClosed() {
+    return this.#reply.state === "closed";
+  }
+
   // ---- acts ----
 
   /** Answer the pair on screen; returns whether the answer was taken. */
@@ -59,6 +63,7 @@ export class Desk {
       return false;
     }
     if (!this.gate.admits(timeStamp)) return false;
+    this.panels.endBreak();
     const timing = view.timing();
     const uuid = this.session.answer(question, { answer, reason, mode: view.mode, device, ...timing });
     if (question.kind === "training" && isVote(answer)) this.#holdFor(uuid, answer, question);
@@ -95,6 +100,7 @@ export class Desk {
   }
 
   #answerRest(open, device) {
+    this.panels.endBreak();
     const timing = this.sheet.timing(open.length);
     for (const question of open) {
       const act = { answer: "different", reason: "", mode: "sheet", device, ...timing };
@@ -117,6 +123,7 @@ export class Desk {
 
   /** Take back what was done last; earlier answers are read when those at hand are used up. */
   async undo({ device }) {
+    if (this.#isClosed) return;
     if (this.#comment) {
       this.session.withdrawComment(this.#comment.question, this.#comment.uuid);
       this.#comment = null;
@@ -148,6 +155,7 @@ export class Desk {
 
   /** Take back one answer of the strip. */
   takeBack(uuid, { device }) {
+    if (this.#isClosed) return;
     this.closeHold({ isSilent: true });
     this.#reopened(this.session.takeBack(uuid, { device, mode: this.mode }));
   }
@@ -293,12 +301,16 @@ export class Desk {
     const mine = results.find(({ uuid }) => uuid === this.#hold?.uuid);
     if (mine?.feedback) this.panels.showFeedback({ ...this.#hold, ...mine.feedback });
     else if (mine) this.closeHold();
-    if (results.some(({ code }) => code === "closed")) this.#close();
+    for (const state of ["paused", "closed"]) {
+      if (results.some(({ code }) => code === state)) this.#stop(state);
+    }
     this.#late();
   }
 
-  #close() {
-    this.#reply = { ...this.#reply, state: "closed" };
+  /** The campaign takes no answers; told again with each attempt to send what waits. */
+  #stop(state) {
+    if (this.#reply.state === state) return;
+    this.#reply = { ...this.#reply, state };
     this.queue.clear();
     this.advance();
   }

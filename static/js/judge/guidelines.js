@@ -86,6 +86,7 @@ export class Guidelines {
     const { version, html, examples, changes } = loaded;
     this.part("guidelines-version").textContent = version;
     this.part("guidelines-text").innerHTML = html; // sanitised by the server, and by our CSP
+    this.part("no-guidelines").hidden = html !== "";
     this.part("examples").hidden = examples.length === 0;
     this.part("examples-list").replaceChildren(...examples.map(example));
     this.part("changes").hidden = changes.length === 0;

@@ -200,7 +200,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 function handledLocally(key, event) {
-  if (key === "Escape") return !isChoice && (pair.stopBlinking() || desk.closePeek());
+  if (key === "Escape") return (!isChoice && (pair.stopBlinking() || desk.closePeek())) || panels.closeNotice();
   if (key !== "Enter" || !desk.isHolding) return false;
   event.preventDefault();
   return desk.closeHold();

@@ -95,10 +95,10 @@ export class Panels {
     const { state, stateTitle, stateText, stateRetry, stateHome } = this.parts;
     state.hidden = name === null;
     for (const button of this.root.querySelectorAll(".judge-answers button")) {
-      button.disabled = name !== null && button.dataset.action !== "undo";
+      button.disabled = name !== null && (name === "closed" || button.dataset.action !== "undo");
     }
     if (name === null) return;
-    if (name !== "loading") this.parts.break.hidden = true; // there is nothing to rest from
+    if (name !== "loading") this.endBreak(); // there is nothing to rest from
     const [title, text] = STATES[name];
     stateTitle.textContent = title;
     stateText.textContent = words ? `${words} ${text}` : text;
@@ -131,6 +131,17 @@ export class Panels {
     const why = gettext("Tired eyes grow strict or lenient without noticing: a short break keeps your judgement even.");
     this.parts.breakText.textContent = `${fill(done, { n, minutes })} ${why}`;
     this.parts.break.hidden = false;
+  }
+
+  endBreak() {
+    this.parts.break.hidden = true;
+  }
+
+  /** Close the notice on top that can be closed; returns whether there was one. */
+  closeNotice() {
+    if (this.parts.break.hidden) return this.replies.close();
+    this.endBreak();
+    return true;
   }
 
   /** Let the button of an action light up, so that a key press is seen. */

@@ -81,9 +81,10 @@ export class QuestionQueue {
     if (isFinal) this.#answered.set(uid, place);
   }
 
-  /** Forget what waits: nothing more is to be asked. */
+  /** Forget what waits: nothing more is to be asked, or only later, from the start. */
   clear() {
     this.#items = [];
+    this.after = 0;
   }
 
   /** Put a question back to the front, because its answer was taken back. */

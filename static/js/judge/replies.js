@@ -1,4 +1,4 @@
-/* What admins replied to the judge's questions; shown over the page, so that nothing moves. */
+/* What admins replied to the judge's questions; shown until the judge has seen it. */
 import { fill, gettext } from "../lib/words.js";
 import { picturesIn } from "./pictures.js";
 
@@ -8,7 +8,7 @@ export class Replies {
 
   constructor(panel, list, { api, shelf }) {
     Object.assign(this, { panel, list, api, shelf });
-    panel.querySelector('[data-do="seen"]').addEventListener("click", () => this.#dismiss());
+    panel.querySelector('[data-do="seen"]').addEventListener("click", () => this.close());
   }
 
   /** Fetch the replies that were not seen, and show them; what is on screen stays. */
@@ -27,9 +27,12 @@ export class Replies {
     }
   }
 
-  #dismiss() {
+  /** The judge has seen them; returns whether there were any on screen. */
+  close() {
+    if (this.panel.hidden) return false;
     this.panel.hidden = true;
     this.api.sawReplies(this.#shown).catch(() => {}); // told again then
+    return true;
   }
 }
 
