@@ -12,6 +12,7 @@ from annotation.models import Campaign, CampaignState
 from annotation.notions import learned_notions
 from annotation.services.guidelines import MAX_GUIDELINE
 from annotation.services.settings import IN_DRAFT, has_fixed_ties
+from annotation.setting_names import LABELS
 
 GRADES_HELP = (
     "Two to five words, from the least similar, which is grade 0. Judges answer with the digits, a "
@@ -42,18 +43,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "repeat_percent", "mirror_percent", "pass_percent", "seed",
         ]  # fmt: skip
         widgets = {"grades": forms.Textarea(attrs={"rows": 5})}
-        labels = {
-            "grades": "Grades, one a line",
-            "similar_from": "Similar from grade",
-            "notion": "Similar in what",
-            "notion_model": "Learned notion",
-            "k": "Votes for each pair (k)",
-            "lease_minutes": "Reserve a pair for (minutes)",
-            "closes_settled": "Close pairs early",
-            "repeat_percent": "Silent repeats, %",
-            "mirror_percent": "Mirrored pairs, %",
-            "pass_percent": "Pass mark of the qualification round, %",
-        }
+        labels = LABELS
         help_texts = {
             "grades": GRADES_HELP + " Leave it empty to ask for similar or different.",
             "notion_model": "Kept in labels and releases with its prompts; no judge sees it.",

@@ -21,7 +21,7 @@ PURPOSES = [
     (QuestionKind.TRAINING, "Training, with feedback and the reason"),
     (QuestionKind.QUALIFICATION, "Qualification round"),
     (QuestionKind.GOLD, "Silent checks"),
-    (QuestionKind.EXAMPLE, "Worked examples in the guidelines"),
+    (QuestionKind.EXAMPLE, "Worked examples"),
 ]
 LATER = PURPOSES[2:]  # what gold may be for once the queues are drawn
 
@@ -100,7 +100,6 @@ class RulingForm(forms.Form):
     preset = forms.ChoiceField(
         choices=[(reason, reason) for reason in REASONS],
         required=False,
-        initial=REASONS[0],
         widget=forms.RadioSelect,
         label="Why",
     )

@@ -105,4 +105,10 @@ class Action(TextChoices):
     @property
     def words(self) -> str:
         """The action as a page says it."""
-        return self.value.replace("_", " ").capitalize()
+        return WORDS.get(self) or self.value.replace("_", " ").capitalize()
+
+
+WORDS = {  # where the page of the act says it otherwise than what is stored
+    Action.ACCOUNT_CLOSED: "Account deactivated",
+    Action.ACCOUNT_OPENED: "Account reactivated",
+}

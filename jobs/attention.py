@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from redis import RedisError
 
 from accounts.attention import Attention, Urgency
+from accounts.models import Role
 from jobs.models import Job, JobState
 from jobs.status import LIGHT_SILENT_SECONDS, seconds_since_light_worker
 
-MAX_FAILED = 5
+FAILED = "Failed"
+MAX_FAILED = 5  # on the overview; each has a notice
 
 
 def attention() -> Iterator[Attention]:
@@ -22,28 +24,38 @@ def attention() -> Iterator[Attention]:
         text = f"{waiting} job{'s' if waiting > 1 else ''} waiting. script/server starts a worker."
         yield Attention("No worker", "Nothing is being done", text, reverse("jobs:jobs"),
                         Urgency.NOW)  # fmt: skip
-    failed = failed_jobs()
-    for job in failed[:MAX_FAILED]:
+    for job in failed_jobs():
         address = {"uid": job.uid}
         buttons = (
             ("Try again", reverse("jobs:retry", kwargs=address)),
             ("Dismiss", reverse("jobs:dismiss", kwargs=address)),
         )
-        yield Attention("Failed", job.title, job.error.partition("\n")[0],
+        yield Attention(FAILED, job.title, job.error.partition("\n")[0],
                         reverse("jobs:job", kwargs=address), Urgency.NOW, buttons)  # fmt: skip
-    n_more = failed.count() - MAX_FAILED
-    if n_more > 0:
-        text = "The oldest are on the page of jobs."
-        yield Attention("Failed", f"{n_more} more", text, reverse("jobs:jobs"), Urgency.NOW)
+
+
+def shorten(lines: list[Attention]) -> list[Attention]:
+    """Return the lines with MAX_FAILED failed jobs at most, and one that says how many more."""
+    older = [line for line in lines if line.kind == FAILED][MAX_FAILED:]
+    if not older:
+        return lines
+    more = Attention(FAILED, f"{len(older)} more", "The oldest are on the page of jobs.",
+                     reverse("jobs:jobs"), Urgency.NOW)  # fmt: skip
+    place = lines.index(older[0])
+    return [*lines[:place], more, *(line for line in lines[place:] if line.kind != FAILED)]
 
 
 def failed_jobs() -> QuerySet[Job]:
-    """Return the jobs whose last attempt failed and that nobody dismissed, newest first."""
+    """Return the jobs whose last attempt failed and that nobody dismissed, newest first.
+
+    What a researcher gave and a job refused is theirs to mend.
+    """
     latest = Job.objects.order_by("task", "subject", "-id").distinct("task", "subject")
     failed = Job.objects.filter(
         pk__in=latest.values("pk"), state=JobState.FAILED, is_dismissed=False
     )
-    return failed.order_by("-finished_at")
+    of_admins = Q(is_refused=False) | Q(owner=None) | Q(owner__role=Role.ADMIN)
+    return failed.filter(of_admins).order_by("-finished_at")
 
 
 def _is_light_worker_silent() -> bool:

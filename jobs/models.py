@@ -95,6 +95,9 @@ class Job(models.Model):
     is_dismissed = models.BooleanField(
         default=False, db_default=False, help_text="Failed, and nobody need look at it any more."
     )
+    is_refused = models.BooleanField(
+        default=False, db_default=False, help_text="Failed by what it was given to work on."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

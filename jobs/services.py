@@ -155,7 +155,7 @@ def retry_job(*, job: Job) -> None:
     with _one_open_job(job.title):
         n_changed = Job.objects.filter(again, pk=job.pk).update(
             state=JobState.QUEUED, n_forgiven=F("n_attempts"), error="", traceback="",
-            finished_at=None, lease_until=None, is_dismissed=False,
+            finished_at=None, lease_until=None, is_dismissed=False, is_refused=False,
         )  # fmt: skip
         if n_changed:
             record(None, Action.JOB_RETRIED, job, task=job.task)

@@ -29,7 +29,7 @@ from notices.models import (
     Notice,
     Reading,
 )
-from notices.sources import attention_lines
+from notices.sources import every_line
 from notices.webhook import WebhookError, check_url, post
 
 MAX_WEBHOOKS = 10
@@ -48,7 +48,7 @@ def look() -> int:
             return 0  # another worker looks just now
     lines = {
         (line.kind, line.title[:200], line.url[:300]): line
-        for line in attention_lines()
+        for line in every_line()
         if line.urgency != Urgency.HINT
     }
     standing = {

@@ -18,7 +18,12 @@ SOURCES = (
 
 
 def attention_lines() -> list[Attention]:
-    """Return what needs attention, the most urgent first."""
+    """Return what needs attention as the overview shows it, the most urgent first."""
+    return jobs.attention.shorten(every_line())
+
+
+def every_line() -> list[Attention]:
+    """Return all that needs attention, the most urgent first."""
     found = [line for lines in SOURCES for line in lines()]
     better = {line.instead_of for line in found}
     kept = (one for one in found if one.instead_of or (one.kind, one.url) not in better)

@@ -51,6 +51,12 @@ def opening_summary(campaign: Campaign) -> list[Setting]:
             ("lease_minutes", f"Reserve a {noun} for", f"{campaign.lease_minutes} minutes",
              "Then it is offered to others.")
         )  # fmt: skip
+    if scale := campaign.kind.scale:
+        lines += [
+            ("grades", "Grades", ", ".join(scale.words), "From the least similar."),
+            ("similar_from", "Similar from", scale.words[scale.similar_from],
+             "This grade and those above it count as similar."),
+        ]  # fmt: skip
     if not campaign.kind.is_choice:
         lines += [
             ("mirror_percent", "Mirrored pairs", f"{campaign.mirror_percent} %",

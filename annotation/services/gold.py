@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 from django.db import transaction
@@ -112,7 +112,9 @@ def _check(campaign: Campaign, purpose: str, pairs: Sequence[GoldPair]) -> None:
             raise CampaignError(f"Say why a pair is {pair.answer}: {purpose} shows the reason.")
 
 
-def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[GoldPair]:
+def consensus_gold(
+    source: Campaign, n: int, seed: int, why: str = "", *, into: Campaign | None = None
+) -> list[GoldPair]:
     """Draw pairs that an earlier panel agreed on without exception, half of each answer.
 
     Only pairs with two or more votes, all equal, and no ruling against them. Where one answer
@@ -123,14 +125,21 @@ def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[G
         n: how many are wanted; fewer come where there are fewer.
         seed: fixes the draw.
         why: what judges are told in training and examples. Nothing tells them of the panel.
+        into: a campaign; what it has known answers of already is left out.
     """
+    held = Gold.objects.filter(question__campaign=into) if into else Gold.objects.none()
     if source.kind.is_choice:
-        return _unanimous(source, n, seed, why)
+        subjects = set(held.values_list("question__subject", flat=True))
+        return _unanimous(source, n, seed, why, subjects)
     table = labels(source, "unanimous")
     is_sure = table.is_decided & ~table.is_ruled & (table.n_similar + table.n_different >= 2)
     scale = source.kind.scale
     if table.grade_counts is not None:
         is_sure &= table.grade_counts.max(axis=1) == table.grade_counts.sum(axis=1)
+    asked = held.values_list("question__query_id", "question__candidate_id")
+    pairs = {frozenset(pair) for pair in asked}  # with query and candidate swapped it is the same
+    both = np.column_stack([table.query_ids, table.candidate_ids]).tolist()
+    is_sure &= np.array([frozenset(pair) not in pairs for pair in both], bool)
     rng = np.random.default_rng([seed, source.pk])
     sides = [rng.permutation(np.flatnonzero(is_sure & (table.is_similar == s))) for s in (1, 0)]
     half = [min(len(side), n // 2 + n % 2 * (s == 0)) for s, side in enumerate(sides)]
@@ -151,8 +160,10 @@ def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[G
     ]
 
 
-def _unanimous(source: Campaign, n: int, seed: int, why: str) -> list[GoldPair]:
-    """Draw questions from whose images all judges, two or more, picked the same."""
+def _unanimous(
+    source: Campaign, n: int, seed: int, why: str, but: Container[int]
+) -> list[GoldPair]:
+    """Draw questions from whose images all judges, two or more, picked the same, but for some."""
     answers = standing_answers(source)
     sure = sorted(pk for pk, given in answers.items() if len(given) > 1 and len(set(given)) == 1)
     questions = source.questions.filter(adjudication__isnull=True).in_bulk(sure)
@@ -160,7 +171,7 @@ def _unanimous(source: Campaign, n: int, seed: int, why: str) -> list[GoldPair]:
     known = [
         GoldPair(one.query_id, one.candidate_id, answers[pk][0], why, one.subject)
         for pk, one in sorted(questions.items())
-        if source.kind.takes(answers[pk][0], subjects[one.subject])
+        if one.subject not in but and source.kind.takes(answers[pk][0], subjects[one.subject])
     ]
     chosen = np.random.default_rng([seed, source.pk]).permutation(len(known))[:n]
     return [known[place] for place in sorted(chosen)]

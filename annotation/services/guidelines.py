@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
@@ -112,11 +112,24 @@ def find_pictures(campaign: Campaign, text: str) -> dict[str, int]:
     Raises:
         CampaignError: an image is unknown or ambiguous; all such are named with their lines.
     """
+    found, problems = known_pictures(campaign, text)
+    if problems:
+        raise CampaignError(picture_problems(problems))
+    return found
+
+
+def picture_problems(problems: Sequence[str]) -> str:
+    """Return in one sentence why pictures cannot be shown."""
+    return f"Guidelines: {'; '.join(problems[:10])}."
+
+
+def known_pictures(campaign: Campaign, text: str) -> tuple[dict[str, int], list[str]]:
+    """Return the images that guidelines show, as `find_pictures`, and why others are not known."""
+    found, problems = dict[str, int](), list[str]()
     named = picture_names(text)
     if not named:
-        return {}
-    images, problems = catalog_names(campaign), list[str]()
-    found: dict[str, int] = {}
+        return found, problems
+    images = catalog_names(campaign)
     for line, name in named:
         try:
             image_id = images.find(name)
@@ -127,9 +140,7 @@ def find_pictures(campaign: Campaign, text: str) -> dict[str, int]:
             problems.append(f"line {line}: no picture of the campaign's catalogs is “{name}”")
         else:
             found[name] = image_id
-    if problems:
-        raise CampaignError(f"Guidelines: {'; '.join(problems[:10])}.")
-    return found
+    return found, problems
 
 
 @transaction.atomic

@@ -16,6 +16,7 @@ from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
 
 TASK = "annotation.tasks.compare_voter_models"
+MODEL_NAMES = {"dawid-skene": "Dawid-Skene", "glad": "GLAD", "mace": "MACE"}
 
 
 def job_subject(campaign: Campaign) -> str:
@@ -62,7 +63,7 @@ def compare(progress: JobProgress) -> dict[str, Any]:
     is_similar = _majority(campaign, unique)
     comparison: dict[str, Any] = {"n_pairs": len(unique), "n_judges": len(people), "models": []}
     for n_done, model in enumerate(MODELS):
-        progress.update(n_done, len(MODELS), f"Fitting {model}", is_long=True)
+        progress.update(n_done, len(MODELS), f"Fitting {MODEL_NAMES[model]}", is_long=True)
         says = posterior(unique_votes, model)[:, 1] > 0.5
         comparison["models"].append(
             {

@@ -13,6 +13,7 @@ from annotation.errors import CampaignError, ChangedMeanwhileError
 from annotation.models import Campaign, CampaignState, PanelMember, Serving, StateChange
 from annotation.notions import asked_notion
 from annotation.services.settling import lock_panel, recount_pairs
+from annotation.setting_names import label_of, value_in_words
 from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record
@@ -42,7 +43,8 @@ def change_settings(
     Args:
         campaign: which.
         by: who changes it.
-        seen: what the settings were when `by` looked at them; none if it does not matter.
+        seen: what the settings were when `by` looked at them; None of a campaign that is being
+            made, whose first settings are no change to tell of.
         changes: any of `ALWAYS`, and while it is a draft of `IN_DRAFT`.
 
     Raises:
@@ -56,10 +58,11 @@ def change_settings(
     is_draft = campaign.state == CampaignState.DRAFT
     fixed = [name for name in changes if name not in (*ALWAYS, *(IN_DRAFT if is_draft else ()))]
     if fixed:
-        raise CampaignError(f"{', '.join(fixed)}: cannot be changed once the queues are drawn.")
+        names = "; ".join(map(label_of, fixed))
+        raise CampaignError(f"{names}: cannot be changed once the queues are drawn.")
     if "tie_rule" in changes and has_fixed_ties(campaign):
         raise CampaignError(
-            "tie_rule: pairs are closed early by it, so it cannot be changed once the queues are "
+            "Tie rule: pairs are closed early by it, so it cannot be changed once the queues are "
             "drawn."
         )
     touched = {*changes, *OF_NOTION}
@@ -77,25 +80,30 @@ def change_settings(
     if campaign.repeat_percent > 50 or campaign.mirror_percent > 50 or campaign.pass_percent > 100:
         raise CampaignError("At most half of the pairs can be asked again; a pass mark is a share.")
     if campaign.mirror_percent and campaign.kind.is_choice:
-        raise CampaignError("mirror_percent: only pairs can be mirrored.")
+        raise CampaignError("Mirrored pairs: only pairs can be mirrored.")
     if campaign.lease_minutes < 1:
-        raise CampaignError("lease_minutes: a pair is lent for at least one minute.")
+        raise CampaignError("A pair is reserved for at least one minute.")
     campaign.save(update_fields=touched)
     if "k" in changes or "serving" in changes:
         n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
         campaign.questions.filter(kind="pair").update(n_free=n_free)
-    after = {name: getattr(campaign, name) for name in (*changes, *OF_NOTION)}
-    stored = {
-        name: f"{before[name]} → {value}" for name, value in after.items() if value != before[name]
-    }
-    if stored:
-        told = "; ".join(f"{name}: {value}" for name, value in stored.items())
+    set_now = dict.fromkeys((*changes, *OF_NOTION))
+    changed = [name for name in set_now if getattr(campaign, name) != before[name]]
+    if changed and seen is not None:
+        told = "; ".join(_change(name, before[name], getattr(campaign, name)) for name in changed)
         StateChange.objects.create(
             campaign=campaign, before=campaign.state, after=campaign.state, changed_by=by,
             reason=f"Settings: {told}"[:500],
         )  # fmt: skip
+    if changed:
+        stored = {name: f"{before[name]} → {getattr(campaign, name)}" for name in changed}
         record(by, Action.SETTINGS_CHANGED, campaign, **stored)
     return campaign
+
+
+def _change(name: str, before: object, after: object) -> str:
+    """Return in words what a setting was, and what it is now."""
+    return f"{label_of(name)}: {value_in_words(name, before)} → {value_in_words(name, after)}"
 
 
 def _set_notion(campaign: Campaign, *, model_is_new: bool) -> None:
@@ -119,7 +127,7 @@ def check_scale(campaign: Campaign) -> None:
             has known answers already, which were given on another scale.
     """
     if campaign.grades and campaign.task_kind != PAIR:
-        raise CampaignError("grades: only pairs can be graded.")
+        raise CampaignError("Grades: only pairs can be graded.")
     if campaign.grades:
         try:
             Scale(tuple(campaign.grades.split("\n")), campaign.similar_from)
@@ -137,7 +145,8 @@ def _check_unchanged(
 ) -> None:
     """Refuse to write over what somebody else has changed since it was seen."""
     theirs = [
-        f"{name}: {seen[name]} → {getattr(campaign, name)}, yours: {changes[name]}"
+        f"{_change(name, seen[name], getattr(campaign, name))}, "
+        f"yours: {value_in_words(name, changes[name])}"
         for name in changes
         if name in seen and seen[name] != getattr(campaign, name)
     ]

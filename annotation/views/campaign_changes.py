@@ -24,7 +24,7 @@ from annotation.gold_forms import (
     PlaceForm,
     RulingForm,
 )
-from annotation.markdown import diff, to_html
+from annotation.markdown import diff
 from annotation.models import Campaign, Gold, PanelMember
 from annotation.queries.opening import opening_digest
 from annotation.queries.references import catalog_names
@@ -46,7 +46,7 @@ from annotation.services import (
     set_member_active,
     withdraw_ruling,
 )
-from annotation.services.guidelines import find_pictures
+from annotation.services.guidelines import known_pictures, picture_problems
 from annotation.services.sensitivity import start_comparison
 from annotation.views.campaigns import (
     admin_html,
@@ -182,10 +182,9 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     html, problem = "", ""
     if form.is_valid():
         text = form.cleaned_data["text"]
-        try:
-            html = admin_html(text, find_pictures(campaign, text))
-        except CampaignError as unknown:
-            html, problem = to_html(text), str(unknown)
+        pictures, problems = known_pictures(campaign, text)
+        html = admin_html(text, pictures)
+        problem = picture_problems(problems) if problems else ""
     context = {"html": html, "form": form, "problem": problem}
     return render(request, "annotation/_preview.html", context)
 
@@ -208,14 +207,14 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, "The guidelines are in force.")
             return redirect("annotation:edit_guidelines", slug)
-    campaign = campaign_named(slug)
+    campaign, text = campaign_named(slug), form["text"].value() or ""
     context = {
         **page_frame(campaign, "edit_guidelines"),
         **guidelines_context(campaign),
         "form": form,
-        "html": to_html(form["text"].value() or ""),
+        "html": admin_html(text, known_pictures(campaign, text)[0]),
     }
-    context["changes"] = diff(context["guideline"].text, form["text"].value() or "")
+    context["changes"] = diff(context["guideline"].text, text)
     return render(request, "annotation/campaign_guidelines.html", context, status=422)
 
 
@@ -245,11 +244,13 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     if is_sound(request, form):
         source, purpose = form.cleaned_data["source"], form.cleaned_data["purpose"]
         pairs = consensus_gold(
-            source, form.cleaned_data["n"], campaign.seed, form.cleaned_data["why"]
+            source, form.cleaned_data["n"], campaign.seed, form.cleaned_data["why"], into=campaign
         )
         with telling(request, f"{len(pairs)} pairs of “{source}” are added."):
             if not pairs:
-                raise CampaignError("That panel has no pair on which two or more judges all agree.")
+                raise CampaignError(
+                    "That panel has no other pair on which two or more judges all agree."
+                )
             add_gold(campaign=campaign, purpose=purpose, pairs=pairs, source=Gold.Source.CONSENSUS)
     return redirect("annotation:gold", slug)
 

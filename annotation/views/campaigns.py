@@ -17,13 +17,14 @@ from accounts.access import admin_required
 from annotation.answering.keys import DEFAULT_KEYS
 from annotation.forms import GuidelinesForm, MembersForm, ReasonForm, SettingsForm
 from annotation.gold_forms import (
+    REASONS,
     GoldFileForm,
     GoldFromCampaignForm,
     GoldFromRulingForm,
     RulingForm,
 )
 from annotation.markdown import diff, to_html
-from annotation.models import Campaign, CampaignState, Gold
+from annotation.models import Campaign, CampaignState, Gold, Question
 from annotation.queries.campaigns import agreement_report, campaign_tabs, gold_counts
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.numbers import campaign_numbers, numbers_of
@@ -33,7 +34,7 @@ from annotation.queries.reviewing.careless import flagged_judges
 from annotation.queries.reviewing.disagreement import contested_groups
 from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services.guidelines import text_digest
-from annotation.services.sensitivity import TASK, job_subject
+from annotation.services.sensitivity import MODEL_NAMES, TASK, job_subject
 from catalog.models import Image
 from jobs.queries import latest_job
 
@@ -171,9 +172,12 @@ def quality(request: HttpRequest, campaign: Campaign) -> Context:
 @campaign_page("agreement", "campaign_agreement")
 def agreement(request: HttpRequest, campaign: Campaign) -> Context:
     """Show how much the panel agrees, always with the prevalence."""
+    job = latest_job(TASK, job_subject(campaign))
+    models = job.result.get("models", []) if job else []
     return {
         "report": agreement_report(campaign),
-        "job": latest_job(TASK, job_subject(campaign)),
+        "job": job,
+        "models": [{**row, "model": MODEL_NAMES[row["model"]]} for row in models],
     }
 
 
@@ -200,11 +204,17 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
         "number": skipped + 1,
         "skipped": skipped,
         "case": case,
-        "form": RulingForm(initial={"question": case.question.uid}) if case else None,
+        "form": _ruling_form(campaign, case.question) if case else None,
         "gold_form": GoldFromRulingForm(campaign=campaign, auto_id=False),
         "keys": DEFAULT_KEYS,
         "page": page,
     }
+
+
+def _ruling_form(campaign: Campaign, question: Question) -> RulingForm:
+    """Return the form with a reason chosen that can be true."""
+    is_guided = bool(guideline_in_force(campaign.pk).text.strip())
+    return RulingForm(initial={"question": question.uid, "preset": REASONS[0 if is_guided else 1]})
 
 
 def _with_changes(campaign: Campaign) -> list[Any]:

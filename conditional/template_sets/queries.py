@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Func, Q, QuerySet, TextField
 
 from catalog.models import Catalog, Image
 from conditional.models import KIND_LABELS, RetrievalTemplate, TemplateSet
@@ -26,17 +26,31 @@ def catalog_rows(
         at_most: of more images, only so many, chosen by their content hash: as good as random,
             and the same whenever they are asked for.
     """
-    images = catalog.images.order_by("pk")
-    for name, values in (filters or {}).items():
-        wanted = Q()
-        for value in values:
-            wanted |= Q(attributes__contains={name: value})
-        images = images.filter(wanted)
+    images = images_that_fit(catalog, filters).order_by("pk")
     if at_most is not None:
         few = images.order_by("sha256").values_list("pk", flat=True)[:at_most]
         images = catalog.images.filter(pk__in=list(few)).order_by("pk")
     rows = images.values_list("pk", "product_id", "attributes").iterator(chunk_size=5000)
     return [CatalogRow(str(pk), product or None, attributes) for pk, product, attributes in rows]
+
+
+def images_that_fit(
+    catalog: Catalog, filters: Mapping[str, Sequence[str]] | None
+) -> QuerySet[Image]:
+    """Return the images that have one of the values, in each attribute of {attribute: values}."""
+    images = catalog.images.all()
+    for name, values in (filters or {}).items():
+        wanted = Q()
+        for value in values:
+            wanted |= Q(attributes__contains={name: value})
+        images = images.filter(wanted)
+    return images
+
+
+def attributes_of(images: QuerySet[Image]) -> set[str]:
+    """Return the names of all attributes that images have."""
+    keys = Func(F("attributes"), function="jsonb_object_keys", output_field=TextField())
+    return set(images.order_by().annotate(name=keys).values_list("name", flat=True).distinct())
 
 
 def attribute_names(catalog: Catalog) -> list[str]:

@@ -10,7 +10,7 @@ from catalog.models import Catalog
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
 from conditional.stored_sets import Draft, make_set, report_of, request_set
-from conditional.template_sets.queries import catalog_rows
+from conditional.template_sets.queries import attributes_of, catalog_rows, images_that_fit
 from conditional.template_sets.rows import template_rows
 from jobs.models import Job
 from jobs.services import JobProgress
@@ -25,6 +25,10 @@ PREVIEW_IMAGES = 2000
 PREVIEW_TRIES = 3000
 
 
+class NoTemplateError(Refused):
+    """A recipe makes sense, and no template came of it."""
+
+
 def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None) -> Cooked:
     """Draw the templates of a recipe, each image named by its row id; nothing is stored.
 
@@ -35,23 +39,27 @@ def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None)
         Refused: no image fits, the columns make no sense, or no template came of it.
     """
     rows = catalog_rows(catalog, recipe.filters, at_most)
-    if not rows:
-        raise Refused("catalog", f"no image of “{catalog}” fits the filters.")
-    named = {name for row in rows for name in row.attributes}
-    for field, texts in (("same", recipe.same), ("ask", recipe.ask)):
-        for text in texts:
-            name = text.split()[0] if text.split() else ""
-            if not any(text.strip() == known or text.startswith(f"{known} ") for known in named):
-                shown = ", ".join(sorted(named)[:20]) or "none"
-                raise Refused(field, f"no image has an attribute {name!r}; there are: {shown}.")
+    _check_columns(recipe, catalog, len(rows), {name for row in rows for name in row.attributes})
     try:
         cooked = cook(recipe, rows)
     except ValueError as problem:
         raise Refused("ask", f"{problem}.") from problem
     if not cooked.built.templates:
         reasons = ", ".join(f"{n:,} × {why}" for why, n in cooked.built.report.rejected.items())
-        raise Refused("ask", f"no template came of it: {reasons or 'nothing to try'}.")
+        raise NoTemplateError("ask", f"no template came of it: {reasons or 'nothing to try'}.")
     return cooked
+
+
+def _check_columns(recipe: Recipe, catalog: Catalog, n_images: int, named: set[str]) -> None:
+    """Refuse a recipe that no image fits, or whose columns none of them has."""
+    if not n_images:
+        raise Refused("catalog", f"no image of “{catalog}” fits the filters.")
+    for field, texts in (("same", recipe.same), ("ask", recipe.ask)):
+        for text in texts:
+            name = text.split()[0] if text.split() else ""
+            if not any(text.strip() == known or text.startswith(f"{known} ") for known in named):
+                shown = ", ".join(sorted(named)[:20]) or "none"
+                raise Refused(field, f"no image has an attribute {name!r}; there are: {shown}.")
 
 
 def build_set(progress: JobProgress) -> dict[str, Any]:
@@ -109,9 +117,11 @@ def request_build(*, catalog: Catalog, name: str, recipe: Recipe, owner: User) -
     """Queue the building of a set.
 
     Raises:
-        Refused: as `unused_slug`.
+        Refused: as `unused_slug`, or no image fits the filters or has an attribute.
         JobConflictError: a set of that name is being built.
     """
+    images = images_that_fit(catalog, recipe.filters)
+    _check_columns(recipe, catalog, images.count(), attributes_of(images))
     arguments = {"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()}
     return request_set(TemplateSet, task=BUILD_TASK, verb="Build", arguments=arguments, owner=owner)
 
@@ -143,17 +153,17 @@ def make_preview(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
     are tried, so that it takes no longer than that of a small one.
 
     Raises:
-        Refused: as `draw_templates`; if that was not all, the message says so.
+        Refused: as `draw_templates`; where nothing came of it, the message says what was tried.
     """
     n_images = catalog.images.count()
     is_sample = n_images > PREVIEW_IMAGES
     few = replace(recipe, n_templates=min(n, recipe.n_templates), n_tries=PREVIEW_TRIES)
     try:
         cooked = draw_templates(catalog, few, PREVIEW_IMAGES if is_sample else None)
-    except Refused as problem:
+    except NoTemplateError as problem:
         looked = f" of {PREVIEW_IMAGES:,} of {n_images:,} images" if is_sample else ""
         note = f"A preview tries up to {PREVIEW_TRIES:,} references{looked}; the set tries all."
-        raise Refused(problem.field, f"{problem.message} {note}") from problem
+        raise NoTemplateError(problem.field, f"{problem.message} {note}") from problem
     gave_up = cooked.built.report.n_tried >= PREVIEW_TRIES
     unsaved = TemplateSet(catalog=catalog, task=recipe.task.value, source=SOURCE)
     rows = template_rows(unsaved, cooked.built.templates)

@@ -87,7 +87,11 @@ def _do(
             _postpone(job, reason or f"{type(problem).__name__}: {problem}")
         else:
             message = reason or f"An error of the program: {type(problem).__name__}: {problem}"
-            _finish(job, JobState.FAILED, error=message, traceback=traceback.format_exc())
+            is_refused = isinstance(problem, Refused) and not isinstance(problem, PassingError)
+            _finish(
+                job, JobState.FAILED, error=message, traceback=traceback.format_exc(),
+                is_refused=is_refused,
+            )  # fmt: skip
             if reason is None:
                 raise
     else:
@@ -190,7 +194,8 @@ def _postpone(job: Job, reason: str) -> None:
 
 
 def _finish(job: Job, state: JobState, **outcome: Any) -> None:
-    ended: dict[str, Any] = {"result": {}, "error": "", "traceback": "", "lease_until": None}
+    ended: dict[str, Any] = {"result": {}, "error": "", "traceback": "", "lease_until": None,
+                             "is_refused": False}  # fmt: skip
     _record(job, state=state, finished_at=timezone.now(), **(ended | outcome))
 
 

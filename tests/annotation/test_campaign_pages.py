@@ -3,6 +3,7 @@ import uuid
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
@@ -167,7 +168,7 @@ def test_a_drafts_rules_can_all_be_changed(admin, campaign_of):
         "k_of_n", 2, 10, True,
     )  # fmt: skip
     assert set(draft.questions.values_list("n_free", flat=True)) == {2}
-    assert "serving: everyone → k_of_n" in draft.state_changes.all()[0].reason
+    assert "Votes for each pair (k): 3 → 2" in draft.state_changes.all()[0].reason
 
 
 def test_what_shapes_the_queues_is_fixed_once_they_are_drawn(admin, campaign):
@@ -203,7 +204,7 @@ def test_the_model_of_a_drafts_notion_comes_with_its_prompts_and_goes_with_its_w
     post(admin, "save_settings", draft, **given, notion="hue", notion_model=colour.spec)
     draft.refresh_from_db()
     assert draft.asked_notion == ("hue", colour.spec, ("a red shoe", "a blue shoe"))
-    assert f"notion_model:  → {colour.spec}" in draft.state_changes.all()[0].reason
+    assert f"Learned notion: none → {colour.spec}" in draft.state_changes.all()[0].reason
     wrong = admin.post(url("save_settings", draft), {**given, "notion_model": "learned:space#no"})
     assert wrong.status_code == 422
     assert "no notion is called" in wrong.content.decode()
@@ -212,7 +213,7 @@ def test_the_model_of_a_drafts_notion_comes_with_its_prompts_and_goes_with_its_w
     draft.refresh_from_db()
     assert (draft.notion, len(draft.asked_notion.prompts)) == ("shade", 2)
     told = draft.state_changes.all()[0].reason
-    assert told == "Settings: notion: hue → shade", told
+    assert told == "Settings: Similar in what: hue → shade", told
     post(admin, "save_settings", draft, **given, notion="", notion_model=draft.notion_model)
     draft.refresh_from_db()
     assert draft.asked_notion == ("", "", ())
@@ -328,6 +329,44 @@ def test_a_drafts_guidelines_are_replaced(campaign_of):
         publish_guidelines(campaign=draft, text="x" * 100_001, by=None)
 
 
+def test_where_no_earlier_panel_took_the_same_answers_the_page_of_gold_says_so(
+    admin, campaign_of, judged
+):
+    words = "No campaign that was opened takes the same answers"
+    assert words not in admin.get(url("gold", campaign_of(is_open=False))).content.decode()
+    graded = campaign_of(is_open=False, scale=Scale(("No", "A little", "Yes"), 1))
+    page = admin.get(url("gold", graded)).content.decode()
+    assert words in page
+    assert "from_campaign_source" not in page
+
+
+def test_excluding_asks_for_a_reason_before_it_is_sent_and_counting_again_does_not(admin, judged):
+    page = admin.get(url("answers_given", judged)).content.decode()
+    assert re.search(r'<input id="id_reason"[^>]* required', page)
+    assert re.search(r'value="count" formnovalidate', page)
+
+
+def test_the_labels_without_any_judge_are_one_step_from_quality(admin, judged):
+    page = admin.get(url("quality", judged)).content.decode()
+    for member in judged.panel.all():
+        assert reverse("evaluation:without", args=[judged.slug, member.number]) in page
+
+
+def test_a_share_says_how_many_as_other_columns_do():
+    share = {"n": 1704, "value": 0.93}
+    assert "of 1,704" in render_to_string("annotation/_share.html", {"share": share})
+
+
+def test_guidelines_are_the_reason_of_a_ruling_only_where_there_are_some(admin, campaign_of):
+    campaign = campaign_of(1, 1, 2)
+    import_judgements(campaign=campaign, rows=rows_of(campaign, "sd"))
+    form = admin.get(url("adjudication", campaign)).context["form"]
+    assert form["preset"].value() == "Plain to see when looked at closely"
+    publish_guidelines(campaign=campaign, text="Look at the collar.", by=None)
+    form = admin.get(url("adjudication", campaign)).context["form"]
+    assert form["preset"].value() == "The guidelines decide it"
+
+
 def test_the_preview_is_what_judges_will_read_and_runs_nothing(admin, campaign):
     hostile = "## Seams\n\n<img src=x onerror=alert(1)> <script>alert(1)</script> **yes**"
     reply = admin.post(url("preview", campaign), {"text": hostile}).content.decode()
@@ -418,7 +457,7 @@ def test_the_comparison_with_voter_models_runs_as_a_job(admin, judged):
     assert job.state == "succeeded", job.error
     assert job.result["n_pairs"] == 5
     assert [row["model"] for row in job.result["models"]] == ["dawid-skene", "glad", "mace"]
-    assert "dawid-skene" in admin.get(url("agreement", judged)).content.decode()
+    assert "Dawid-Skene</th>" in admin.get(url("agreement", judged)).content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -497,7 +536,7 @@ def test_judges_learn_nothing_of_the_panel_that_agreed(admin, judged, campaign_o
     post(admin, "gold_from_campaign", draft, why="The seams decide.", **given)
     assert set(Gold.objects.values_list("why", flat=True)) == {"The seams decide."}
     other = campaign_of(1, 2, 1, is_open=False)
-    assert "serves one purpose" in post(
+    assert "has no other pair" in post(
         admin, "gold_from_campaign", draft, **{**given, "purpose": "gold"}
     )
     post(admin, "gold_from_campaign", other, **{**given, "purpose": "gold"})

@@ -9,11 +9,13 @@ from annotation.queries.reviewing.careless import flagged_judges
 from annotation.services import exclude_answers, import_judgements
 from annotation.services.settings import pause_judge
 from evaluation.without_judge.comparison import (
+    _places,
     _ranked,
     label_changes,
     rank_without_judge,
     request_ranking,
 )
+from jobs.models import Job
 from jobs.services import run_here
 from tests.clients import Browser, answer_to, signed_in
 from tests.worlds import build_world, judge_world, rows_of
@@ -75,9 +77,20 @@ def test_labels_and_ranking_without_a_judge_change_nothing(people):
                      work=rank_without_judge).result  # fmt: skip
     assert {row["place"] for row in found["measures"]["P@5"]} <= {1, 2, 3}
     assert all(row["value_without"] is None for row in found["measures"]["P@5"])
-    page = signed_in(admin).get(reverse("evaluation:without", args=[world.campaign.slug, 1]))
-    assert "would become different" in page.content.decode()
+    address = reverse("evaluation:without", args=[world.campaign.slug, 1])
+    assert "would become different" in signed_in(admin).get(address).content.decode()
+    Job.objects.filter(pk=job.pk).update(state="succeeded", result=found)
+    page = signed_in(admin).get(address)
+    assert {row["place_without"] for _, rows in page.context["rankings"] for row in rows} == {"–"}
+    assert ">None" not in page.content.decode()
 
 
 def test_no_model_moves_by_a_rounding_error():
-    assert _ranked({"a": 0.1 + 0.2, "b": 0.3, "c": None}) == {"a": 1, "b": 1, "c": 3}
+    assert _ranked({"a": 0.1 + 0.2, "b": 0.3, "c": 0.1}) == {"a": 1, "b": 1, "c": 3}
+
+
+def test_a_model_without_a_value_has_no_place():
+    now, then = {"a": None, "b": 0.5}, {"a": 0.2, "b": None}
+    [first, last] = _places(now, then)
+    assert (first["name"], first["place"], first["place_without"]) == ("b", 1, None)
+    assert (last["name"], last["place"], last["place_without"]) == ("a", None, 1)

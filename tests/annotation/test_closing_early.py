@@ -101,7 +101,7 @@ def test_the_tie_rule_by_which_pairs_were_closed_stays(closing, campaign_of):
     a.judge("different")
     b.judge("different")
     assert campaign.questions.get().is_settled  # 2 : 2 would be a tie, which is “different”
-    with pytest.raises(CampaignError, match="tie_rule: pairs are closed early by it"):
+    with pytest.raises(CampaignError, match="Tie rule: pairs are closed early by it"):
         change_settings(campaign=campaign, by=None, tie_rule="undecided")
     assert SettingsForm(instance=campaign).fields["tie_rule"].disabled
     other = campaign_of(1, 1, 2)

@@ -286,6 +286,13 @@ def test_guidelines_show_pictures_of_the_catalog_at_addresses_of_the_campaign(as
         publish_guidelines(campaign=judge.campaign, text="a\n\n![x](coats/none.jpg)", by=admin)
     with pytest.raises(CampaignError, match=r"evil\.example"):
         publish_guidelines(campaign=judge.campaign, text="![x](https://evil.example/a)", by=admin)
+    desk = signed_in(admin)
+    half = {"text": "![a hood](<some coats/1.jpg>)\n\n![x](coats/none.jpg)"}
+    for page, status in (("preview", 200), ("save_guidelines", 422)):
+        reply = desk.post(reverse(f"annotation:{page}", args=[judge.campaign.slug]), half)
+        assert reply.status_code == status
+        assert "line 3: no picture" in reply.content.decode()
+        assert f"/{image.uid}/" in reply.content.decode(), "the picture that is known is shown"
     publish_guidelines(
         campaign=judge.campaign, text="Like ![a hood](<some coats/1.jpg>).", by=admin
     )

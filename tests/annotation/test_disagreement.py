@@ -37,7 +37,9 @@ def test_the_page_shows_it_when_asked_to_and_to_admins_alone(world):
     address = ADDRESS.format(world.campaign.slug)
     chief = signed_in(User.objects.create_user("chief", role=Role.ADMIN))
     page = chief.get(address).content.decode()
-    assert "?groups=1" in page
+    assert "?groups=1#groups-title" in page
+    later = chief.get(f"{address}?skip=1&page=1").content.decode()
+    assert "?skip=1&amp;page=1&amp;groups=1#groups-title" in later
     assert "Different colour" not in page
     page = chief.get(f"{address}?groups=1").content.decode()
     assert "Different colour" in page

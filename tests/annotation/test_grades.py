@@ -12,6 +12,7 @@ from accounts.models import Role
 from annotation.errors import CampaignError
 from annotation.models import Campaign, JudgementEvent, PanelMember
 from annotation.queries.labels import label_of, labels
+from annotation.queries.opening import opening_summary
 from annotation.queries.reviewing.adjudication import contested
 from annotation.queries.reviewing.careless import flagged_judges
 from annotation.queries.reviewing.quality import judge_qualities
@@ -122,6 +123,14 @@ def test_the_scale_is_fixed_once_the_campaign_is_open_and_while_there_is_gold(gr
     add_gold(campaign=draft, purpose="gold", pairs=[gold_of(pair, "similar:3")])
     with pytest.raises(CampaignError, match="1 pairs have a known answer"):
         change_settings(campaign=draft, by=None, similar_from=2)
+
+
+def test_the_summary_of_an_opening_names_the_grades_as_fixed(graded):
+    lines = {one.name: one for one in opening_summary(graded(1, 1, 1, is_open=False))}
+    assert lines["Grades"].value == "Different, A little, Alike, The same"
+    assert lines["Similar from"].value == "Alike"
+    assert lines["Grades"].is_fixed
+    assert lines["Similar from"].is_fixed
 
 
 def test_checks_and_repeats_are_met_by_the_next_grade_on_the_same_side(graded, pairs):

@@ -61,6 +61,7 @@ def test_one_form_makes_a_draft_with_every_rule_and_the_summary_opens_it(desk):
         "k": 2, "lease_minutes": 7, "closes_settled": True, "repeat_percent": 5,
         "mirror_percent": 4, "pass_percent": 75,
     }  # fmt: skip
+    assert not campaign.state_changes.exists(), "what it is made with is no change"
     page = reply.content.decode()
     for words in ("2 of 3 judges", "7 minutes", "fixed", "2 votes can tie"):
         assert words in page
@@ -110,7 +111,7 @@ def test_two_admins_who_change_the_same_setting_see_it_and_lose_nothing(campaign
     assert late.status_code == 422
     told = late.content.decode()
     assert f"{ada.username} has changed the same settings" in told
-    assert "repeat_percent: 0 → 5, yours: 9" in told
+    assert "Silent repeats, %: 0 → 5, yours: 9" in told
     draft.refresh_from_db()
     assert (draft.repeat_percent, draft.lease_minutes) == (5, 30)
     again = fields_of(late)
@@ -121,6 +122,24 @@ def test_two_admins_who_change_the_same_setting_see_it_and_lose_nothing(campaign
     assert second.post(save, again).status_code == 302
     draft.refresh_from_db()
     assert (draft.repeat_percent, draft.lease_minutes, draft.pass_percent) == (9, 12, 90)
+
+
+def test_the_history_and_refusals_name_settings_as_the_form_does(campaign_of, desk):
+    first, _, ada = desk
+    draft = campaign_of(1, 4, 3, is_open=False)
+    page, save = (reverse(f"annotation:{name}", args=[draft.slug])
+                  for name in ("settings", "save_settings"))  # fmt: skip
+    given = fields_of(first.get(page))
+    first.post(save, {**given, "serving": "k_of_n", "k": 2, "closes_settled": "on"})
+    assert draft.state_changes.get().reason == (
+        "Settings: Serving: Everyone judges every pair → Each pair is judged by k of the panel; "
+        "Votes for each pair (k): 3 → 2; Close pairs early: no → yes"
+    )
+    with pytest.raises(CampaignError, match=r"^A pair is reserved for at least one minute"):
+        change_settings(campaign=draft, by=ada, lease_minutes=0)
+    campaign = open_campaign(campaign=draft, by=ada)
+    with pytest.raises(CampaignError, match=r"^Silent repeats, %; Serving: cannot be changed"):
+        change_settings(campaign=campaign, by=ada, repeat_percent=5, serving="everyone")
 
 
 def test_two_admins_who_change_different_settings_both_get_theirs(campaign_of, desk):

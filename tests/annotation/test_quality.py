@@ -174,6 +174,19 @@ def test_gold_from_an_earlier_panel_is_what_all_of_it_agreed_on(campaign_of):
     assert consensus_gold(campaign_of(), 5, seed=0) == []
 
 
+def test_a_second_purpose_gets_other_pairs_of_the_same_panel(campaign_of):
+    earlier, draft = campaign_of(2, 5, 3), campaign_of(is_open=False)
+    import_judgements(campaign=earlier, rows=rows_of(earlier, " ".join(["sss", "ddd"] * 5)))
+    for purpose in ("training", "qualification", "gold"):
+        drawn = consensus_gold(earlier, 3, seed=1, why="The cut.", into=draft)
+        add_gold(campaign=draft, purpose=purpose, pairs=drawn)
+    assert Gold.objects.filter(question__campaign=draft).count() == 9
+    [last] = consensus_gold(earlier, 3, seed=1, into=draft)
+    mirrored = last._replace(query_id=last.candidate_id, candidate_id=last.query_id)
+    add_gold(campaign=draft, purpose="gold", pairs=[mirrored])
+    assert consensus_gold(earlier, 3, seed=1, into=draft) == []
+
+
 # ---- statistics of a judge ----
 def test_a_judge_is_compared_with_the_others_gold_and_themselves(campaign_of, pairs):
     campaign = campaign_of(2, 5, 3, is_open=False)

@@ -94,6 +94,26 @@ def test_a_build_is_previewed_and_queued(admin, catalog):
 
 
 @pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"ask": "size"}, "ask", "no image has an attribute 'size'"),
+        ({"same": "kind\nsize"}, "same", "no image has an attribute 'size'"),
+        ({"filters": "view=side"}, "catalog", "fits the filters"),
+    ],
+)
+def test_a_recipe_that_no_image_answers_is_refused_at_its_field(
+    admin, catalog, changes, field, words
+):
+    given = {**BUILD, "catalog": catalog.pk, **changes}
+    form = admin.post(reverse("conditional:new"), given).context["form"]
+    assert words in form.errors[field][0]
+    assert not Job.objects.filter(task=BUILD_TASK).exists()
+    preview = admin.post(reverse("conditional:preview"), given).content.decode()
+    assert words in preview.replace("&#x27;", "'")
+    assert "A preview tries" not in preview, "that is said where nothing was found"
+
+
+@pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"ask": "size"}, "no image has an attribute"),

@@ -214,6 +214,7 @@ def test_gold_from_rulings_and_earlier_panels_trains_and_checks_judges(
         (first.pk, "pick:14"), (second.pk, "several"),
     }  # fmt: skip
     assert add_gold(campaign=next_one, purpose="gold", pairs=known) == 2
+    assert consensus_gold(campaign, 10, 1, into=next_one) == []
     gold_from_ruling(campaign=campaign, question_uid=uid, target=next_one, purpose="training")
     assert Gold.objects.get(question__kind="training").answer == "pick:14"
     wrong = known[0]._replace(answer="pick:15")

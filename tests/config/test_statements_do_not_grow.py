@@ -41,7 +41,7 @@ def statements(values: Values, role: str) -> Counts:
         ("admin", 100),
         pytest.param("researcher", 60, marks=pytest.mark.daily),
         pytest.param("annotator", 10, marks=pytest.mark.daily),
-        pytest.param("nobody", 10, marks=pytest.mark.daily),
+        pytest.param("nobody", 9, marks=pytest.mark.daily),
     ],
 )
 def test_statements_do_not_grow_with_rows(transactional_db: None, role: str, least: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from jobs.models import SILENT_AFTER, Job, JobState, Worker
-from jobs.services import retry_job
+from jobs.services import JobError, JobProgress, retry_job, run_job
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -105,6 +107,25 @@ def test_a_failed_job_is_dismissed_from_the_overview_until_it_fails_again(job: J
     retry_job(job=job)
     Job.objects.update(state=JobState.FAILED)
     assert "Failed" in [line.kind for line in ada.get("/overview/").context["attention"]]
+
+
+def test_what_a_researcher_gave_wrong_is_no_matter_for_admins(owner: User):
+    chief = person("ada", Role.ADMIN)
+
+    def refuse(progress: JobProgress) -> dict[str, Any]:
+        raise JobError("The columns are wrong.")
+
+    def lose(progress: JobProgress) -> dict[str, Any]:
+        raise OSError("The disk is gone.")
+
+    jobs = [Job.objects.create(task="t", subject=f"{who} {work.__name__}", owner=who,
+                               title=f"{who} {work.__name__}")
+            for who in (owner, chief) for work in (refuse, lose)]  # fmt: skip
+    for job, work in zip(jobs, (refuse, lose) * 2, strict=True):
+        with suppress(OSError):
+            run_job(job.uid, work)
+    told = [line.title for line in client_of(chief).get("/overview/").context["attention"]]
+    assert sorted(told) == sorted([f"{owner} lose", f"{chief} refuse", f"{chief} lose"])
 
 
 def test_looking_changes_nothing(job: Job, owner: User):

@@ -120,6 +120,17 @@ def test_a_matter_is_noticed_once_until_it_comes_again(ada: User) -> None:
     assert look() == 1
 
 
+def test_each_of_many_failed_jobs_has_one_notice_and_the_overview_counts_the_rest(
+    ada: User,
+) -> None:
+    for number in range(7):
+        fail_a_job(f"s{number}")
+        assert look() == 1
+    assert not Notice.objects.exclude(ended_at=None).exists()
+    lines = signed_in(ada).get(reverse("overview")).context["attention"]
+    assert [line.title for line in lines if line.kind == "Failed"][5:] == ["2 more"]
+
+
 def test_a_webhook_is_signed_and_is_led_nowhere_else(endpoint: Endpoint, ada: User) -> None:
     channel = add_webhook(url=endpoint.url, only_urgent=False, by=ada)
     with pytest.raises(Refused, match="already"):

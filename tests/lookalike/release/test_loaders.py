@@ -218,7 +218,10 @@ def test_the_rai_properties_say_what_the_curators_and_the_datasheet_say(folder: 
     assert said["data_social_impact"] == "None expected: drawn squares."
     assert "The images show no people" in " ".join(said["personal_sensitive_information"])
     counts = json.loads((folder / "statistics.json").read_bytes())
-    assert f"{counts['n_votes']:,} votes in all; {counts['n_pairs']:,} pairs" in said["annotations_per_item"]
+    assert (
+        f"{counts['n_votes']:,} votes in all; {counts['n_pairs']:,} pairs"
+        in said["annotations_per_item"]
+    )
     sheet = (folder / "datasheet.md").read_text()
     for name in ("data_biases", "data_limitations", "data_annotation_protocol"):
         for words in said[name][:1]:
