@@ -106,7 +106,7 @@ def test_a_judge_reads_the_notion_and_nothing_of_its_model(asked: World) -> None
 def test_the_notion_is_fixed_once_judges_answer_and_gold_comes_from_its_own(asked: World) -> None:
     form = SettingsForm(instance=asked.campaign)
     assert form.fields["notion"].disabled
-    with pytest.raises(CampaignError, match="notion: cannot be changed"):
+    with pytest.raises(CampaignError, match="Similar in what: cannot be changed"):
         change_settings(campaign=asked.campaign, by=None, notion="cut")
     other = add_campaign(asked)
     source = GoldFromCampaignForm(campaign=other).fields["source"]
