@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Campaign, CampaignState
@@ -168,12 +168,12 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         slug = short_name(campaign.slug)
         return {"campaigns": [campaign.slug], "title": campaign.name, "slug": slug}
     info = before.info
-    minor = Release.objects.filter(slug=before.slug, major=before.major).aggregate(n=Max("minor"))
+    highest = Release.objects.filter(slug=before.slug).latest("major", "minor")
     return {
         "campaigns": [campaign.slug],
         "title": before.title,
         "slug": before.slug,
-        "version": f"{before.major}.{minor['n'] + 1}.0",
+        "version": f"{highest.major}.{highest.minor + 1}.0",
         "description": before.description,
         "authors": "\n".join(info["authors"]),
         "url": info["url"],

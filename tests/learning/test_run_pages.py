@@ -122,7 +122,7 @@ def test_of_many_attributes_the_list_shows_some_and_bold_what_is_better_than_bef
     listed = page(chief, "runs")
     assert "c0 50 % → <strong>80 %</strong>" in listed
     assert "c1 50 % → 40 %" in listed
-    assert "c5" not in listed
+    assert "c5 50 %" not in listed
     assert ">all 7</a>" in listed
     assert sayable_columns(run.space)[:3] == ["c6", "c5", "c0"], "what was learned best is offered"
 

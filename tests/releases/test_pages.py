@@ -279,6 +279,9 @@ def test_an_admin_freezes_by_the_form_and_a_worker_builds_it(
     assert "a release is never changed" in refused
     shown = chief.get(f"/releases/freeze/?campaign={world.campaign.slug}").content.decode()
     assert 'value="1.1.0"' in shown
+    freeze_now(request_for(world, "0.9.0"))  # an older one that comes later
+    shown = chief.get(f"/releases/freeze/?campaign={world.campaign.slug}").content.decode()
+    assert 'value="1.1.0"' in shown
 
 
 @pytest.mark.parametrize(
