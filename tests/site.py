@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,23 @@ from tests.made_tables import copy_tables
 from tests.ports import free_port
 from tests.waiting import wait_until
 
+# Code that comes as a line of JSON is run, and answered by a line: Django is set up once.
+RUNNER = """
+import contextlib, json, sys, traceback
+import django
+django.setup()
+from django.db import connections
+for line in sys.stdin:
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            exec(json.loads(line), {})
+        outcome = "done"
+    except BaseException:
+        outcome = traceback.format_exc()
+    connections.close_all()
+    print(json.dumps(outcome), flush=True)
+"""
+
 
 class Site:
     """A server in a data folder of its own; a new one makes its tables itself."""
@@ -26,6 +44,7 @@ class Site:
         self.is_new = is_new
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
+        self.runner: subprocess.Popen[str] | None = None
 
     @property
     def url(self) -> str:
@@ -79,15 +98,25 @@ class Site:
 
     def run(self, code: str) -> None:
         """Run Python with Django set up on this site's database."""
-        subprocess.run(
-            [sys.executable, "-c", f"import django; django.setup()\n{code}"],
-            cwd=settings.BASE_DIR,
-            env={**os.environ, "LOOKALIKE_DATA": str(self.data_dir)},
-            check=True,
-        )
+        if self.runner is None:
+            self.runner = subprocess.Popen(
+                [sys.executable, "-c", RUNNER],
+                cwd=settings.BASE_DIR,
+                env={**os.environ, "LOOKALIKE_DATA": str(self.data_dir)},
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+        assert self.runner.stdin is not None
+        assert self.runner.stdout is not None
+        self.runner.stdin.write(json.dumps(code) + "\n")
+        self.runner.stdin.flush()
+        outcome = json.loads(self.runner.stdout.readline())
+        assert outcome == "done", outcome
 
     def end(self) -> None:
         """Stop whatever is left."""
+        if self.runner is not None:
+            self.runner.communicate(timeout=60)
+            self.runner = None
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             self.process.wait(timeout=60)

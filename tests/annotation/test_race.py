@@ -35,25 +35,46 @@ SCALE = Scale(("No", "A little", "Yes", "Very"), 2)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.fixture
-def server() -> Iterator[WebServer]:
+@pytest.fixture(scope="module")
+def server(django_db_setup: None) -> Iterator[WebServer]:
+    """One for all, which each race kills and starts again."""
     server = WebServer()
     server.start()
     yield server
     server.close()
 
 
+class WorkLeft:
+    """Whether a vote is wanted or a pair is lent, so that one may come; asked once for all tabs."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.until = 0.0
+        self.is_left = True
+
+    def wait(self) -> bool:
+        """Return whether there is work, after a little while."""
+        time.sleep(0.3)
+        with self.lock:
+            if time.monotonic() > self.until:
+                lent = QueueEntry.objects.filter(state="open", lease_until__isnull=False)
+                self.is_left = Question.objects.filter(n_free__gt=0).exists() or lent.exists()
+                self.until = time.monotonic() + 0.2
+            return self.is_left
+
+
 class Tab(threading.Thread):
     """A browser tab that judges until nobody has work, whatever happens to its requests."""
 
     def __init__(
-        self, number: int, port: int, session: str, campaign: uuid.UUID, votes: list[str]
+        self, number: int, judge: HttpJudge, campaign: uuid.UUID, votes: list[str], work: WorkLeft
     ) -> None:
         super().__init__(daemon=True)
         self.random = random.Random(number)
-        self.judge = HttpJudge(port, session)
+        self.judge = judge
         self.path = f"/judge/{campaign}"
         self.votes = votes
+        self.work = work
         self.acknowledged: dict[str, dict[str, Any]] = {}
         self.rejected: list[str] = []
         self.failure = ""
@@ -61,7 +82,7 @@ class Tab(threading.Thread):
 
     def run(self) -> None:
         try:
-            while self.judge_some() or is_work_left():
+            while self.judge_some() or self.work.wait():
                 pass
         except AssertionError as problem:
             self.failure = str(problem) or repr(problem)
@@ -134,15 +155,6 @@ class Tab(threading.Thread):
             self.n_retries += 1
             assert time.monotonic() < deadline, "the server does not come back"
             time.sleep(0.05 + self.random.random() / 5)
-
-
-def is_work_left() -> bool:
-    """Whether a vote is wanted or a pair is lent, so that one may come; if so, wait a little."""
-    lent = QueueEntry.objects.filter(state="open", lease_until__isnull=False)
-    is_left = Question.objects.filter(n_free__gt=0).exists() or lent.exists()
-    if is_left:
-        time.sleep(0.3)
-    return is_left
 
 
 def make_leases_stale(tabs: list[Tab], server: WebServer, n_pairs: int) -> None:
@@ -230,8 +242,9 @@ def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, peop
         campaign = choices_of(kind, n_questions, people(N_JUDGES))
     sessions = [session_of(member.annotator) for member in campaign.panel.all()]
     words = list(scale.answers) if scale else ["similar", "different"]
+    work = WorkLeft()
     tabs = [
-        Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid, words)
+        Tab(number, HttpJudge(server.port, sessions[number % N_JUDGES]), campaign.uid, words, work)
         for number in range(N_TABS)
     ]
     for tab in tabs:

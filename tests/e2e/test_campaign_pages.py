@@ -48,6 +48,7 @@ def shot(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
+@pytest.mark.daily
 @in_windows
 def test_the_campaign_pages_are_accessible(open_page, make_person, campaign, size, theme):
     page = open_page(make_person("ada", Role.ADMIN), size=size, theme=theme)

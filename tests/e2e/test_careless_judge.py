@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from accounts.models import Role
@@ -13,6 +14,7 @@ from tests.worlds import rows_of
 HELD = 60  # presses that the system repeats while a key is down
 
 
+@pytest.mark.daily
 def test_a_held_key_is_stopped_and_flagged_and_the_admin_looks_pauses_and_reverses(
     make_person, make_campaign, open_page
 ):

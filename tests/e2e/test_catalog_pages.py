@@ -64,6 +64,7 @@ def ada(make_person: Callable[..., User]) -> User:
     return make_person("ada", Role.ADMIN)
 
 
+@pytest.mark.daily
 @in_windows
 def test_every_page_fits_and_can_be_used_by_everybody(
     size: str, theme: str, shoes: Catalog, ada: User, open_page: OpenPage

@@ -570,7 +570,9 @@ def test_a_pause_keeps_answers_until_the_campaign_is_open_again(open_desk):
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
-@pytest.mark.parametrize("language", ["en", "de", "es"])
+@pytest.mark.parametrize(
+    "language", ["de", *(pytest.param(one, marks=pytest.mark.daily) for one in ("en", "es"))]
+)
 def test_unsaved_answers_are_told_whole_and_move_no_picture(
     open_page, make_campaign, make_person, size, language
 ):

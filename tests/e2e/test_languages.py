@@ -141,7 +141,7 @@ def test_states_leave_no_word_untranslated(pseudo, open_page, make_person, make_
     assert left_on(page) == []
 
 
-@pytest.fixture(params=["de", "es", RIGHT_TO_LEFT])
+@pytest.fixture(params=["de", pytest.param("es", marks=pytest.mark.daily), RIGHT_TO_LEFT])
 def language(request: pytest.FixtureRequest) -> str:
     if request.param == RIGHT_TO_LEFT:
         request.getfixturevalue("pseudo")

@@ -167,6 +167,7 @@ def test_models_of_all_families_are_learned_by_pages_and_stand_on_one_board(
     stands_on_the_board(chief, judged(pool(chief, *specs), make_person("ann")), *specs)
 
 
+@pytest.mark.daily
 def test_a_combiner_is_learned_and_answers_templates_beside_a_backbone(chief: Page) -> None:
     paints = Catalog.objects.get()
     learned_space(paints)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
@@ -85,6 +86,7 @@ def read_both(page: Page) -> None:
     assert serious_problems(page) == []
 
 
+@pytest.mark.daily
 def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
     make_person, make_campaign, open_page
 ):

@@ -58,6 +58,7 @@ def wait_for_charts(page: Page) -> None:
         expect(figures.nth(at).locator("svg[role=img]")).to_be_visible()
 
 
+@pytest.mark.daily
 @in_windows
 def test_pages_are_accessible_and_fit_their_windows(
     world: World,

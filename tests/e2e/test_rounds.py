@@ -45,6 +45,7 @@ def work(task: str) -> Job:
     return job
 
 
+@pytest.mark.daily
 def test_from_a_plan_over_a_pilot_and_rounds_to_a_stop_and_a_release(chief: Page) -> None:
     world = judge_world(world_of_rounds())
     request_evaluation(campaign=world.campaign, owner=None)

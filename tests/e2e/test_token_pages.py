@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
@@ -41,6 +42,7 @@ def test_a_token_is_made_shown_once_and_revoked(open_page, make_person, size, th
     expect(page.get_by_text("revoked")).to_be_visible()
 
 
+@pytest.mark.daily
 @in_windows
 def test_the_reference_of_the_api_is_accessible(open_page, make_person, size, theme):
     page = open_page(make_person("rosa", Role.RESEARCHER), size=size, theme=theme)

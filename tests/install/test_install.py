@@ -7,6 +7,7 @@ findings of bias.txt have been put in plainer words since.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import shutil
@@ -61,20 +62,32 @@ AGGREGATES = {
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment into which nothing but the package was installed."""
-    folder = tmp_path_factory.mktemp("install")
-    source, environment = folder / "source", folder / "bare"
+def bare(testrun_uid: str) -> Path:
+    """An environment into which nothing but the package was installed, once for all processes."""
+    folder = ROOT / "var" / "install"
+    folder.mkdir(parents=True, exist_ok=True)
+    made_by = folder / "made-by"
+    with (folder.parent / "install.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (made_by.exists() and made_by.read_text() == testrun_uid):
+            shutil.rmtree(folder)
+            folder.mkdir()
+            install(folder / "source", folder / "bare")
+            made_by.write_text(testrun_uid)
+    return folder / "bare"
+
+
+def install(source: Path, environment: Path) -> None:
+    """Make an environment, and install a copy of the library into it."""
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "lookalike", source / "lookalike")
     uv = str(Path(sys.executable).with_name("uv"))
     python = str(environment / "bin" / "python")
-    install = ["pip", "install", "--compile-bytecode", "--python", python, "-c", "constraints.txt"]
-    for words in (["venv", "--python", sys.executable, str(environment)], [*install, str(source)]):
+    package = ["pip", "install", "--compile-bytecode", "--python", python, "-c", "constraints.txt"]
+    for words in (["venv", "--python", sys.executable, str(environment)], [*package, str(source)]):
         subprocess.run([uv, "--quiet", *words], cwd=ROOT, check=True)
-    return environment
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def fill(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:
 
 
 def ends_like_the_calm_one(
-    site: Site, slug: str, specs: tuple[str, ...] = SPECS, n_shards: int = 5
+    site: Site, slug: str, specs: tuple[str, ...] = SPECS, n_shards: int = 4
 ) -> None:
     wait_until(lambda: has_ended(site, slug))
     assert {row[0] for row in jobs(site, slug, "state")} == {"succeeded"}
@@ -67,6 +67,13 @@ def jobs(site: Site, slug: str, column: str) -> list[tuple[Any, ...]]:
 def has_ended(site: Site, slug: str) -> bool:
     states = [row[0] for row in jobs(site, slug, "state")]
     return bool(states) and not {"queued", "running"} & set(states)
+
+
+def let_all_load(site: Site) -> None:
+    """Fill a pool that nobody looks at: whoever embeds has loaded then what that needs."""
+    fill(site, "loaded", SPECS[:1])
+    unfinished = "select id from jobs_job where state in ('queued', 'running')"
+    wait_until(lambda: has_ended(site, "loaded") and not asked(site, unfinished))
 
 
 def count_shards(site: Site, slug: str) -> int:

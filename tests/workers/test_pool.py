@@ -32,12 +32,13 @@ from tests.workers.pools import (
     has_ended,
     holders,
     jobs,
+    let_all_load,
     living,
 )
 from tests.workers.steps import stopped_when
 
 pytestmark = pytest.mark.faults
-N_IMAGES = 1200  # five shards
+N_IMAGES = 800  # four shards
 PHOTOS = """
 from tests.catalogs import catalog_of_photos
 catalog_of_photos({n}, slug="calm")
@@ -60,6 +61,7 @@ def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
         env={**os.environ, "LOOKALIKE_DATA": str(site.data_dir)},
     )
     wait_until(lambda: len(living(site)) == 2)
+    let_all_load(site)
     yield process
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
@@ -96,7 +98,7 @@ def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):
     kept = folder.rename(folder.with_name("embeddings-kept"))
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)],
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if mounted.returncode:
@@ -118,7 +120,7 @@ def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):
 def test_a_shard_damaged_before_the_search_is_made_again(site: Site):
     for merged in (site.data_dir / "embeddings" / "merged").glob("*.npy"):
         merged.unlink()  # of the calm pool: the same vectors, checked while they were whole
-    with filled_to(site, "damaged", n_shards=2, specs=SPECS[:1]):
+    with filled_to(site, "damaged", n_shards=1, specs=SPECS[:1]):
         sha256 = asked(site, f"{SHARDS} order by s.id limit 1", "damaged")[0][2]
         path = site.data_dir / shard_path(sha256).relative_to(settings.DATA_DIR)
         whole = path.read_bytes()
@@ -132,8 +134,6 @@ def test_two_workers_on_queues_of_their_own_share_one_pool(
 ):
     queues = {row[0] for row in asked(site, "select queue from jobs_worker")}
     assert len(queues) == 2
-    fill(site, "loaded")  # so that both have loaded what they need
-    wait_until(lambda: has_ended(site, "loaded"))
     fill(site, "shared", SPECS[:1])
     ends_like_the_calm_one(site, "shared", SPECS[:1])
     helped = asked(

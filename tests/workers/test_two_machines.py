@@ -22,7 +22,14 @@ from tests.object_storage import BUCKET, KEYS, client, object_storage
 from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked
-from tests.workers.pools import ends_like_the_calm_one, fill, has_ended, holders, living
+from tests.workers.pools import (
+    ends_like_the_calm_one,
+    fill,
+    has_ended,
+    holders,
+    let_all_load,
+    living,
+)
 
 pytestmark = pytest.mark.faults
 N_IMAGES = int(os.environ.get("TWO_MACHINES_PHOTOS", "560"))  # three shards
@@ -81,6 +88,7 @@ def second(first: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
              "DATABASE_URL": services.database_url, "REDIS_URL": services.redis_url},
     )  # fmt: skip
     wait_until(lambda: len(living(first)) == 2)
+    let_all_load(first)
     yield data_dir
     process.send_signal(signal.SIGTERM)
     process.wait(timeout=60)
