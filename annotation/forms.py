@@ -12,7 +12,7 @@ from annotation.models import Campaign, CampaignState
 from annotation.notions import learned_notions
 from annotation.services.guidelines import MAX_GUIDELINE
 from annotation.services.settings import IN_DRAFT, has_fixed_ties
-from annotation.setting_names import LABELS
+from annotation.setting_names import LABELS, speak_of
 
 GRADES_HELP = (
     "Two to five words, from the least similar, which is grade 0. Judges answer with the digits, a "
@@ -62,6 +62,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.instance.kind.is_choice:
             for name in ("tie_rule", "mirror_percent", *OF_PAIRS):
                 del self.fields[name]
+            speak_of(self.instance.kind, self)
         else:
             self._offer_notions()
         if self.instance.state != CampaignState.DRAFT:

@@ -14,7 +14,7 @@ from annotation.models import Campaign, CampaignState, PanelMember, Serving, Sta
 from annotation.notions import asked_notion
 from annotation.services.settling import lock_panel, recount_pairs
 from annotation.setting_names import label_of, value_in_words
-from annotation.task_kinds import PAIR
+from annotation.task_kinds import PAIR, TaskKind
 from audit.actions import Action
 from audit.services import record
 from lookalike.agreement.grades import Scale
@@ -58,7 +58,7 @@ def change_settings(
     is_draft = campaign.state == CampaignState.DRAFT
     fixed = [name for name in changes if name not in (*ALWAYS, *(IN_DRAFT if is_draft else ()))]
     if fixed:
-        names = "; ".join(map(label_of, fixed))
+        names = "; ".join(label_of(name, campaign.kind) for name in fixed)
         raise CampaignError(f"{names}: cannot be changed once the queues are drawn.")
     if "tie_rule" in changes and has_fixed_ties(campaign):
         raise CampaignError(
@@ -90,7 +90,9 @@ def change_settings(
     set_now = dict.fromkeys((*changes, *OF_NOTION))
     changed = [name for name in set_now if getattr(campaign, name) != before[name]]
     if changed and seen is not None:
-        told = "; ".join(_change(name, before[name], getattr(campaign, name)) for name in changed)
+        told = "; ".join(
+            _change(campaign.kind, name, before[name], getattr(campaign, name)) for name in changed
+        )
         StateChange.objects.create(
             campaign=campaign, before=campaign.state, after=campaign.state, changed_by=by,
             reason=f"Settings: {told}"[:500],
@@ -101,9 +103,10 @@ def change_settings(
     return campaign
 
 
-def _change(name: str, before: object, after: object) -> str:
+def _change(kind: TaskKind, name: str, before: object, after: object) -> str:
     """Return in words what a setting was, and what it is now."""
-    return f"{label_of(name)}: {value_in_words(name, before)} → {value_in_words(name, after)}"
+    was, now = (value_in_words(name, value, kind) for value in (before, after))
+    return f"{label_of(name, kind)}: {was} → {now}"
 
 
 def _set_notion(campaign: Campaign, *, model_is_new: bool) -> None:
@@ -145,8 +148,8 @@ def _check_unchanged(
 ) -> None:
     """Refuse to write over what somebody else has changed since it was seen."""
     theirs = [
-        f"{_change(name, seen[name], getattr(campaign, name))}, "
-        f"yours: {value_in_words(name, changes[name])}"
+        f"{_change(campaign.kind, name, seen[name], getattr(campaign, name))}, "
+        f"yours: {value_in_words(name, changes[name], campaign.kind)}"
         for name in changes
         if name in seen and seen[name] != getattr(campaign, name)
     ]

@@ -9,7 +9,10 @@ from django import forms
 from django.db.models import Count, QuerySet
 
 from annotation.new_campaign_form import NewCampaignForm
+from annotation.setting_names import speak_of
+from annotation.task_kinds import task_kind
 from catalog.models import Catalog, EmbeddingSet
+from conditional.campaigns.kinds import TEMPLATE, TRIPLET
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
 from lookalike.conditional.recipes import BUILDABLE, Recipe
 from lookalike.conditional.suggestions import SuggestRecipe
@@ -109,8 +112,10 @@ class PanelForm(NewCampaignForm):
     def __init__(self, *args: Any, asked_set: TemplateSet | TripletSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["mirror_percent"]
-        noun = "triplets" if isinstance(asked_set, TripletSet) else "templates"
-        self.fields["n_questions"].label = f"How many {noun}"
+        kind = task_kind(TRIPLET if isinstance(asked_set, TripletSet) else TEMPLATE)
+        self.fields["closes_settled"].help_text = "Saves work; agreement is of fewer votes then."
+        speak_of(kind, self)
+        self.fields["n_questions"].label = f"How many {kind.nouns}"
         self.fields["name"].initial = asked_set.name
         self.fields[
             "seed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 
@@ -15,7 +16,7 @@ from django.urls import reverse
 from accounts.models import Role
 from annotation.models import Campaign, JudgementEvent
 from annotation.picture_keys import open_place
-from annotation.services import adjudicate, close_campaign
+from annotation.services import adjudicate, change_settings, close_campaign
 from conditional.campaigns.services import ask_panel
 from conditional.models import TripletSet
 from conditional.triplets.judged import ensure_questions, judged_triplets, keep_answers
@@ -284,6 +285,26 @@ def test_annotators_see_no_page_that_knows_more(triplet_set, campaign, judges, n
     slug = triplet_set.slug if "triplet" in name else campaign.slug
     url = reverse(f"conditional:{name}", args=[slug])
     assert judges[0].client.get(url).status_code == 403
+
+
+def test_forms_and_history_say_triplets_not_pairs(triplet_set, people):
+    [admin] = people(1, Role.ADMIN)
+    client = signed_in(admin)
+    url = reverse("conditional:new_triplet_campaign", args=[triplet_set.slug])
+    client.post(url, {"name": "Mine", "panel": [one.pk for one in people(2)], "seed": "0"})
+    settings = reverse("annotation:settings", args=["mine"])
+    for page in (url, settings):
+        shown = client.get(page).content.decode()
+        main = shown[shown.index("<main") : shown.index("</main>")]
+        assert "Everyone judges every triplet" in main
+        assert "Votes for each triplet (k)" in main
+        assert re.search(r"<label[^>]*>\s*Name", main)
+        assert re.findall(r"\b[Pp]airs?\b|different”", main) == []
+    campaign = Campaign.objects.get()
+    change_settings(campaign=campaign, by=admin, seen={}, serving="k_of_n", k=2)
+    told = campaign.state_changes.latest("pk").reason
+    assert "Votes for each triplet (k): 3 → 2" in told
+    assert "Everyone judges every triplet → " in told
 
 
 def test_an_admin_opens_looks_closes_and_keeps(triplet_set, people):
