@@ -41,7 +41,7 @@ def test_what_one_model_alone_finds_comes_late_and_phases_get_poorer(
     assert found["phase 0"] > found["phase 1"] > found["phase 2"] > found["phase 3"]
 
 
-@pytest.mark.slow
+@pytest.mark.daily
 def test_the_figures_of_the_document_are_those_of_the_script() -> None:
     command = [sys.executable, str(SCRIPT), "--check"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

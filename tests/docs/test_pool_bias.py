@@ -34,7 +34,7 @@ def test_relatives_need_the_family_matched_form(simulation):
     assert abs(found["family_matched"]) < 0.03
 
 
-@pytest.mark.slow
+@pytest.mark.daily
 def test_the_documents_figures_are_those_of_the_script(simulation):
     setting = simulation.SETTINGS[0]
     runs = [simulation.gaps(setting, seed, simulation.Size()) for seed in simulation.SEEDS]

@@ -57,6 +57,7 @@ def filled_in(page: Page) -> Page:
     return page
 
 
+@pytest.mark.daily
 @in_windows
 def test_the_form_states_its_rules_and_measures_what_each_model_adds(
     catalog: Catalog,

@@ -105,6 +105,7 @@ def test_charts_have_marks_names_and_files(
     assert {row["Model"] for row in rows} == {*SPECS, OUTSIDER}
 
 
+@pytest.mark.daily
 def test_an_uploaded_run_is_found_on_the_leaderboard(
     world: World,
     open_page: Callable[..., Page],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import timm
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
@@ -40,6 +40,7 @@ USUAL = {
 
 
 @pytest.mark.parametrize("name", USUAL)
+@settings(max_examples=50)  # each a large picture, several ways
 @given(width=st.integers(1, 400), height=st.integers(1, 400), seed=st.integers(0, 9))
 def test_every_size_becomes_the_same_pixels(name: str, width: int, height: int, seed: int) -> None:
     pixels = Pixels.of(USUAL[name], name)
