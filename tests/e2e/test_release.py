@@ -52,6 +52,11 @@ for n, question in enumerate(campaign.questions.select_related("query", "candida
 import_judgements(campaign=campaign, rows=rows)
 close_campaign(campaign=campaign, by=None, reason="All pairs are judged.")
 """
+CLOSE = """
+from annotation.models import Campaign
+from annotation.services.campaigns import close_campaign
+close_campaign(campaign=Campaign.objects.get(slug="again"), by=None, reason="Not judged here.")
+"""
 MODELS = "descriptor:colour-histogram,descriptor:hog-shape"
 
 
@@ -66,7 +71,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         run_command(site, "import_catalog", "shop", tmp_path / "shop", "--metadata",
                     tmp_path / "shop" / "metadata.csv")  # fmt: skip
         run_command(site, "fill_pool", "Luma", "--catalog", "shop", "--models", MODELS,
-                    "-k", 4, "--queries", 12)  # fmt: skip
+                    "-k", 4, "--queries", 24)  # fmt: skip
         run_command(site, "open_campaign", "Luma", "--pool", "luma", "--panel", "ann,ben,cleo")
         site.run(JUDGE)
         yield site
@@ -91,6 +96,9 @@ def test_a_release_is_frozen_downloaded_verified_and_scored_on(
     assert "luma 1.0.0 is right" in done.stdout
 
     import_back(chief, archive)
+    stranger.reload()  # whoever judged on would read votes here
+    expect(stranger.get_by_text("Nothing is at this address")).to_be_visible()
+    site.run(CLOSE)
 
     reader = sign_in(browser, site, "reader")
     submit(reader, run_of(archive, tmp_path))
@@ -140,7 +148,7 @@ def import_back(chief: Page, archive: Path) -> None:
     chief.get_by_label("Catalog", exact=True).select_option(label="shop")
     chief.get_by_label("Short name").fill("again")
     chief.get_by_role("button", name="Import", exact=True).click()
-    made = chief.get_by_role("group", name="Imported lately")
+    made = chief.get_by_role("region", name="Imported lately")
     expect(made.get_by_role("link", name="Luma")).to_be_visible(timeout=2 * MINUTES)
     assert serious_problems(chief) == []
     made.get_by_role("link", name="Luma").click()
@@ -180,7 +188,7 @@ def submit(reader: Page, run: Path) -> None:
             break
         reader.wait_for_timeout(1000)
         reader.reload()
-    expect(line).to_contain_text("Only you see it")
+    expect(line).to_contain_text("only you see it")
     expect(line.get_by_role("cell").nth(1)).to_contain_text("0.")
     reader.get_by_role("button", name="Publish").click()
     expect(reader.get_by_role("button", name="Remove")).to_be_visible()
