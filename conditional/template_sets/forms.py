@@ -113,7 +113,8 @@ class PanelForm(NewCampaignForm):
         super().__init__(*args, **kwargs)
         del self.fields["mirror_percent"]
         kind = task_kind(TRIPLET if isinstance(asked_set, TripletSet) else TEMPLATE)
-        self.fields["closes_settled"].help_text = "Saves work; agreement is of fewer votes then."
+        fewer = "Saves work; agreement is then computed on fewer votes."
+        self.fields["closes_settled"].help_text = fewer
         speak_of(kind, self)
         self.fields["n_questions"].label = f"How many {kind.nouns}"
         self.fields["name"].initial = asked_set.name
