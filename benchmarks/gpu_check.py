@@ -65,6 +65,7 @@ MOST_CHANGE: dict[StepPrecision, float] = {  # of a network's losses
     "float32": 1e-3, "bfloat16": 0.05, "float16": 0.02,
 }  # fmt: skip
 GIB = 2**30
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,10 @@ def main() -> None:
     )
     parser.add_argument("--device", help="default: the GPU if there is one")
     parser.add_argument("--small", action="store_true", help="a few seconds of each, for CI")
-    parser.add_argument("--photos", help=argparse.SUPPRESS)
     given = parser.parse_args()
     device = torch.device(given.device) if given.device else best_device()
     if str(device) == "cuda":
         device = torch.device("cuda", torch.cuda.current_device())
-    if given.photos:
-        write_vectors(device, Path(given.photos))
-        return
     if given.small:
         torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -252,13 +249,26 @@ def full_memory(bench: Bench) -> Iterator[Found]:
     yield Found("full memory", f"{how}: a number changes by {change:.1g} at most", wrong)
 
 
+WORKER = """
+import sys
+from pathlib import Path
+import torch
+from lookalike.backbones.embed import embed_images
+from lookalike.backbones.loading import load_backbone
+spec, device, n_threads, *photos = sys.argv[1:]
+torch.set_num_threads(int(n_threads))
+backbone = load_backbone(spec, device)
+vectors = embed_images(backbone, [Path(photo) for photo in photos], batch_size=32)
+sys.stdout.buffer.write(vectors.tobytes())
+"""
+
+
 def two_workers(bench: Bench) -> Iterator[Found]:
     """Two processes on one device at once make what one makes."""
-    folder = str(bench.photos[0].parent)
-    command = [sys.executable, "-m", "benchmarks.gpu_check", "--device", str(bench.device)]
-    root = Path(__file__).resolve().parents[1]
+    photos = bench.photos[:256]
+    given = [LITE0, str(bench.device), str(torch.get_num_threads()), *map(str, photos)]
     started = [
-        subprocess.Popen([*command, "--photos", folder], cwd=root, stdout=subprocess.PIPE)
+        subprocess.Popen([sys.executable, "-c", WORKER, *given], cwd=ROOT, stdout=subprocess.PIPE)
         for _ in range(2)
     ]
     outputs = [process.communicate()[0] for process in started]
@@ -266,16 +276,10 @@ def two_workers(bench: Bench) -> Iterator[Found]:
         yield Found("two workers", "at once", "one of them failed")
         return
     one, other = (np.frombuffer(output, np.float32) for output in outputs)
-    alone = embed_images(load_backbone(LITE0, bench.device), bench.photos[:256], batch_size=32)
+    alone = embed_images(load_backbone(LITE0, bench.device), photos, batch_size=32)
     change = max(float(np.abs(one - x).max()) for x in (other, alone.ravel()))
     wrong = "" if change < 1e-4 else "the vectors are others"
     yield Found("two workers on one device", f"a number changes by {change:.1g} at most", wrong)
-
-
-def write_vectors(device: torch.device, folder: Path) -> None:
-    photos = sorted(folder.glob("*.jpg"))[:256]
-    vectors = embed_images(load_backbone(LITE0, device), photos, batch_size=32)
-    sys.stdout.buffer.write(vectors.tobytes())
 
 
 def several_devices(bench: Bench) -> Iterator[Found]:
