@@ -19,7 +19,7 @@ from tests.e2e.pages import (
     SIZES,
     session_cookie,
 )
-from tests.e2e.pictures import make_images
+from tests.e2e.pictures import SIDE, make_images
 
 # Playwright's synchronous interface runs an event loop in this thread, and Django would refuse
 # to touch the database beside it.
@@ -109,9 +109,10 @@ def make_campaign(transactional_db: None) -> Callable[..., Campaign]:
         n_candidates: int = 8,
         is_open: bool = True,
         is_read: bool = True,
+        side: int = SIDE,
         **rules: Any,
     ) -> Campaign:
-        images = make_images(n_queries * (1 + n_candidates))
+        images = make_images(n_queries * (1 + n_candidates), side)
         queries, candidates = images[:n_queries], images[n_queries:]
         pairs = [
             (query.pk, candidate.pk)

@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import JudgementEvent, PanelMember
 from tests.e2e.pages import see_pictures, session_cookie
+from tests.e2e.pictures import REAL_SIDE
 
 LATENCY_MS = 200
 N_PAIRS = int(os.environ.get("LOOKALIKE_PAINT_PAIRS", "40"))  # benchmarks/painting.py asks for 200
@@ -90,7 +91,7 @@ def test_the_next_pair_is_on_screen_one_frame_after_the_key_at_200_ms_latency(
     open_page, make_person, make_campaign
 ):
     judge = make_person("judith")
-    campaign = make_campaign(judge, n_queries=10, n_candidates=N_PAIRS // 10 + 1)
+    campaign = make_campaign(judge, n_queries=10, n_candidates=N_PAIRS // 10 + 1, side=REAL_SIDE)
     page = open_page(judge)
     slow_down(page, LATENCY_MS)
     page.goto(f"/judge/{campaign.uid}/")

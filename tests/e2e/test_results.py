@@ -23,7 +23,7 @@ from evaluation.runs.services import ADD_RUN_TASK
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job
 from tests.e2e.pages import in_windows, overflow, serious_problems
-from tests.e2e.pictures import _files
+from tests.e2e.pictures import SIDE, _files
 from tests.worlds import SPECS, World, build_world, judge_world
 
 OUTSIDER = "descriptor:lbp-texture"
@@ -34,7 +34,7 @@ def world(transactional_db: None) -> World:
     """A judged and evaluated campaign whose images have pictures."""
     made = judge_world(build_world())
     for number, image in enumerate(Image.objects.all()):
-        for size, content in _files(number % 24).items():
+        for size, content in _files(number % 24, SIDE).items():
             path = blob_path(image.sha256, size)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
