@@ -39,14 +39,8 @@ with together():
 def run(folder: Path, objective: str, n_processes: int, n_steps: int = STEPS) -> None:
     script = folder.parent / "train.py"
     script.write_text(TRAIN)
-    command = [sys.executable]
-    if n_processes > 1:
-        command += [
-            "-m",
-            "torch.distributed.run",
-            "--standalone",
-            f"--nproc-per-node={n_processes}",
-        ]
+    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={n_processes}"]
+    command = [sys.executable, *(launcher if n_processes > 1 else [])]
     done = subprocess.run(
         [*command, str(script), str(folder), objective, str(n_steps)],
         cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
