@@ -74,14 +74,9 @@ def all_rows() -> Rows:
 
 def put_back(rows_of: Rows) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(
-            "select table_name, column_name from information_schema.columns"
-            " where table_schema = 'public' and is_generated = 'ALWAYS'"
-        )
-        generated = set(cursor.fetchall())
         cursor.execute("set local session_replication_role = replica")  # no triggers, any order
         for table, rows in rows_of.items():
-            key = connection.introspection.get_primary_key_column(cursor, table)
+            key, generated = columns_of(table)
             records = f"[{','.join(rows)}]"
             cursor.execute(
                 f"delete from {quoted(table)} where {key} in (select {key}"  # noqa: S608
@@ -89,7 +84,7 @@ def put_back(rows_of: Rows) -> None:
                 [records],
             )
             names = ", ".join(
-                quoted(name) for name in json.loads(rows[0]) if (table, name) not in generated
+                quoted(name) for name in json.loads(rows[0]) if name not in generated
             )
             cursor.execute(
                 f"insert into {quoted(table)} ({names}) overriding system value"  # noqa: S608
@@ -97,6 +92,19 @@ def put_back(rows_of: Rows) -> None:
                 [records],
             )
         cursor.execute("set local session_replication_role = origin")
+
+
+@functools.cache
+def columns_of(table: str) -> tuple[str, set[str]]:
+    """Return the name of the primary key, and those that the database computes."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select column_name from information_schema.columns where table_schema = 'public'"
+            " and is_generated = 'ALWAYS' and table_name = %s",
+            [table],
+        )
+        generated = {name for (name,) in cursor.fetchall()}
+        return str(connection.introspection.get_primary_key_column(cursor, table)), generated
 
 
 def quoted(name: str) -> Any:
