@@ -83,9 +83,7 @@ def put_back(rows_of: Rows) -> None:
                 f" from jsonb_populate_recordset(null::{quoted(table)}, %s::jsonb))",
                 [records],
             )
-            names = ", ".join(
-                quoted(name) for name in json.loads(rows[0]) if name not in generated
-            )
+            names = ", ".join(quoted(name) for name in json.loads(rows[0]) if name not in generated)
             cursor.execute(
                 f"insert into {quoted(table)} ({names}) overriding system value"  # noqa: S608
                 f" select {names} from jsonb_populate_recordset(null::{quoted(table)}, %s::jsonb)",
