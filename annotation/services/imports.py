@@ -221,17 +221,17 @@ def _store(campaign: Campaign) -> int:
     with connection.cursor() as cursor:
         cursor.execute(EVENTS, [campaign.guideline_version])
         n_imported = int(cursor.rowcount)
-        cursor.execute(
-            "select distinct question_id from imported where event_id is not null order by 1"
-        )
-        touched = [question for (question,) in cursor.fetchall()]
+        touched = []
         if rules.counts_votes:
+            cursor.execute(
+                "select distinct question_id from imported where event_id is not null order by 1"
+            )
+            touched = [question for (question,) in cursor.fetchall()]
             lock_questions(touched)
         is_surplus = BEYOND_K if campaign.serving == Serving.K_OF_N else "false"
         cursor.execute(JUDGEMENTS.format(is_surplus=is_surplus), {"k": campaign.k})
         cursor.execute(ANSWERED)
         cursor.execute(QUEUE)
         cursor.execute(MEMBERS, [campaign.pk])
-    if rules.counts_votes:
-        count_votes(rules, touched)
+    count_votes(rules, touched)
     return n_imported

@@ -73,16 +73,7 @@ def change_settings(
         check_scale(campaign)
     if {"notion", "notion_model"} & changes.keys():
         _set_notion(campaign, model_is_new="notion_model" in changes)
-    if campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= campaign.panel.count():
-        raise CampaignError(
-            f"k = {campaign.k} judges cannot be had from a panel of {campaign.panel.count()}."
-        )
-    if campaign.repeat_percent > 50 or campaign.mirror_percent > 50 or campaign.pass_percent > 100:
-        raise CampaignError("At most half of the pairs can be asked again; a pass mark is a share.")
-    if campaign.mirror_percent and campaign.kind.is_choice:
-        raise CampaignError("Mirrored pairs: only pairs can be mirrored.")
-    if campaign.lease_minutes < 1:
-        raise CampaignError("A pair is reserved for at least one minute.")
+    _check_numbers(campaign)
     campaign.save(update_fields=touched)
     if "k" in changes or "serving" in changes:
         n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
@@ -101,6 +92,22 @@ def change_settings(
         stored = {name: f"{before[name]} → {getattr(campaign, name)}" for name in changed}
         record(by, Action.SETTINGS_CHANGED, campaign, **stored)
     return campaign
+
+
+def _check_numbers(campaign: Campaign) -> None:
+    """Raise CampaignError where a number is out of range, or does not fit what is asked."""
+    if campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= campaign.panel.count():
+        raise CampaignError(
+            f"k = {campaign.k} judges cannot be had from a panel of {campaign.panel.count()}."
+        )
+    if campaign.repeat_percent > 50 or campaign.mirror_percent > 50:
+        raise CampaignError(f"At most half of the {campaign.kind.nouns} can be asked again.")
+    if campaign.pass_percent > 100:
+        raise CampaignError(f"A pass mark of {campaign.pass_percent} % cannot be reached.")
+    if campaign.mirror_percent and campaign.kind.is_choice:
+        raise CampaignError("Mirrored pairs: only pairs can be mirrored.")
+    if campaign.lease_minutes < 1:
+        raise CampaignError(f"A {campaign.kind.noun} is reserved for at least one minute.")
 
 
 def _change(kind: TaskKind, name: str, before: object, after: object) -> str:

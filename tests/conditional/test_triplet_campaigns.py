@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.urls import reverse
 
 from accounts.models import Role
+from annotation.errors import CampaignError
 from annotation.models import Campaign, JudgementEvent
 from annotation.picture_keys import open_place
 from annotation.services import adjudicate, change_settings, close_campaign
@@ -305,6 +306,10 @@ def test_forms_and_history_say_triplets_not_pairs(triplet_set, people):
     told = campaign.state_changes.latest("pk").reason
     assert "Votes for each triplet (k): 3 → 2" in told
     assert "Everyone judges every triplet → " in told
+    with pytest.raises(CampaignError, match=r"^A triplet is reserved for at least one minute"):
+        change_settings(campaign=campaign, by=admin, lease_minutes=0)
+    with pytest.raises(CampaignError, match=r"^At most half of the triplets can be asked again"):
+        change_settings(campaign=campaign, by=admin, repeat_percent=51)
 
 
 def test_an_admin_opens_looks_closes_and_keeps(triplet_set, people):

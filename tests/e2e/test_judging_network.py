@@ -14,6 +14,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.models import JudgementEvent, PanelMember
 from tests.e2e.pages import see_pictures, session_cookie
 from tests.e2e.pictures import REAL_SIDE
+from tests.waiting import wait_until
 
 LATENCY_MS = 200
 N_PAIRS = int(os.environ.get("LOOKALIKE_PAINT_PAIRS", "40"))  # benchmarks/painting.py asks for 200
@@ -230,8 +231,15 @@ def test_somebody_who_was_signed_out_keeps_their_answers(desk, live_server):
     page.keyboard.press("j")
     expect(page.locator(".judge-saved")).to_contain_text("You are signed out")
     judge = PanelMember.objects.get(campaign=campaign).annotator
-    page.context.add_cookies([session_cookie(judge, live_server.url)])
-    page.evaluate("dispatchEvent(new Event('online'))")  # the button may be gone by itself
+
+    def signs_in_again() -> bool:
+        """Whether the answer is stored then; a picture that still comes takes the cookie away."""
+        page.context.add_cookies([session_cookie(judge, live_server.url)])
+        page.evaluate("dispatchEvent(new Event('online'))")  # the button may be gone by itself
+        page.wait_for_timeout(1000)
+        return bool(saved_uuids(campaign))
+
+    wait_until(signs_in_again)
     saved(page)
     assert len(saved_uuids(campaign)) == 1
 

@@ -13,36 +13,19 @@ from safetensors.torch import load_file
 
 from lookalike.core.errors import Refused
 from lookalike.learning.engine import processes
+from lookalike.learning.metric.training import Objective
+from tests.lookalike.learning import learn_together
+from tests.lookalike.learning.learn_together import STEPS, learn
 from tests.paths import ROOT
 
-STEPS = 12
 DAILY = pytest.mark.daily
-TRAIN = """
-import sys
-from pathlib import Path
-import numpy as np
-from lookalike.learning.engine.loop import train
-from lookalike.learning.engine.processes import together
-from lookalike.learning.metric.classes import Classes
-from lookalike.learning.metric.training import MetricLearner, MetricSettings
-
-rng = np.random.default_rng(0)
-vectors = rng.normal(size=(80, 24)).astype(np.float32)
-classes = Classes.of([f"c{number % 20:02d}" for number in range(80)])
-settings = MetricSettings(sys.argv[2], dim=8, hidden=16, steps=12, n_classes=10, branches=(8, 12))
-with together():
-    learner = MetricLearner(vectors, classes, settings)
-    train(learner, Path(sys.argv[1]), n_steps=int(sys.argv[3]), every=4)
-"""
 
 
-def run(folder: Path, objective: str, n_processes: int, n_steps: int = STEPS) -> None:
-    script = folder.parent / "train.py"
-    script.write_text(TRAIN)
-    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={n_processes}"]
-    command = [sys.executable, *(launcher if n_processes > 1 else [])]
+def by_two(folder: Path, objective: str, n_steps: int = STEPS) -> None:
+    """Let two processes learn what `learn` learns."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     done = subprocess.run(
-        [*command, str(script), str(folder), objective, str(n_steps)],
+        [sys.executable, *launcher, learn_together.__file__, str(folder), objective, str(n_steps)],
         cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -53,9 +36,9 @@ def run(folder: Path, objective: str, n_processes: int, n_steps: int = STEPS) ->
 @pytest.mark.parametrize("objective", [
     "s2sd", pytest.param("multisimilarity", marks=DAILY), pytest.param("margin", marks=DAILY),
 ])  # fmt: skip
-def test_two_processes_learn_what_one_learns(objective: str, tmp_path: Path) -> None:
-    run(tmp_path / "one", objective, 1)
-    run(tmp_path / "two", objective, 2)
+def test_two_processes_learn_what_one_learns(objective: Objective, tmp_path: Path) -> None:
+    learn(tmp_path / "one", objective, STEPS)
+    by_two(tmp_path / "two", objective)
     one, two = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("one", "two"))
     assert one.keys() == two.keys()
     for name, tensor in one.items():
@@ -66,9 +49,9 @@ def test_two_processes_learn_what_one_learns(objective: str, tmp_path: Path) -> 
 
 @pytest.mark.daily
 def test_two_processes_go_on_where_they_were_stopped(tmp_path: Path) -> None:
-    run(tmp_path / "whole", "multisimilarity", 2)
-    run(tmp_path / "halved", "multisimilarity", 2, n_steps=8)
-    run(tmp_path / "halved", "multisimilarity", 2)
+    by_two(tmp_path / "whole", "multisimilarity")
+    by_two(tmp_path / "halved", "multisimilarity", n_steps=8)
+    by_two(tmp_path / "halved", "multisimilarity")
     whole, halved = (tmp_path / name / "checkpoint.safetensors" for name in ("whole", "halved"))
     assert halved.read_bytes() == whole.read_bytes()
 
