@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 TORCH, ONNX = "torch", "onnxruntime"
 N_TRIED = 32  # pictures that both engines embed
-N_TIMED, MOST_ROUNDS = 16, 4  # pictures whose time is taken, and how often at most
+N_TIMED, MOST_ROUNDS = 16, 4  # pictures whose time is taken, in whole batches, and how often
 LONG_SECONDS = 0.3  # of a processor; rounds that have taken so long are told from noise
 AT_ONCE = (1, 4, 16)  # pictures at a time: few stay in the cache, many share the weights
 NEIGHBOURS = 10
@@ -185,7 +185,7 @@ class Trial:
 def _trial(backbone: NetworkBackbone, session: onnxruntime.InferenceSession) -> Trial:
     """Embed pictures by both engines, ONNX Runtime with as many at a time as is fastest."""
     batches = _pictures(backbone)
-    timed = torch.cat(batches)[:N_TIMED]
+    timed = batches[: max(1, N_TIMED // backbone.batch_size)]
     by_torch = _embedded(backbone.forward_by_torch, batches)
     by_onnx = {n: partial(onnx_forward, session, n) for n in AT_ONCE}
     took_ms = {n: _best_ms(forward, timed) for n, forward in by_onnx.items()}
@@ -205,7 +205,7 @@ def _embedded(forward: Forward, batches: Sequence[torch.Tensor]) -> Vectors:
     return unit_rows(np.concatenate([forward(batch) for batch in batches]))
 
 
-def _best_ms(forward: Forward, batch: torch.Tensor) -> float:
+def _best_ms(forward: Forward, batches: Sequence[torch.Tensor]) -> float:
     """Return the milliseconds of a processor that a picture takes at best, in two rounds or more.
 
     A large network's rounds differ little from each other, and are long.
@@ -213,9 +213,10 @@ def _best_ms(forward: Forward, batch: torch.Tensor) -> float:
     spent: list[float] = []
     while len(spent) < 2 or (len(spent) < MOST_ROUNDS and sum(spent) < LONG_SECONDS):
         started = time.thread_time()
-        forward(batch)
+        for batch in batches:
+            forward(batch)
         spent.append(time.thread_time() - started)
-    return 1000 * min(spent) / len(batch)
+    return 1000 * min(spent) / sum(map(len, batches))
 
 
 def _pictures(backbone: NetworkBackbone) -> list[torch.Tensor]:
