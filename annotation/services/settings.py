@@ -95,19 +95,20 @@ def change_settings(
 
 
 def _check_numbers(campaign: Campaign) -> None:
-    """Raise CampaignError where a number is out of range, or does not fit what is asked."""
-    if campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= campaign.panel.count():
-        raise CampaignError(
-            f"k = {campaign.k} judges cannot be had from a panel of {campaign.panel.count()}."
-        )
-    if campaign.repeat_percent > 50 or campaign.mirror_percent > 50:
-        raise CampaignError(f"At most half of the {campaign.kind.nouns} can be asked again.")
-    if campaign.pass_percent > 100:
-        raise CampaignError(f"A pass mark of {campaign.pass_percent} % cannot be reached.")
-    if campaign.mirror_percent and campaign.kind.is_choice:
-        raise CampaignError("Mirrored pairs: only pairs can be mirrored.")
-    if campaign.lease_minutes < 1:
-        raise CampaignError(f"A {campaign.kind.noun} is reserved for at least one minute.")
+    """Raise CampaignError that says all that is out of range, or does not fit what is asked."""
+    noun, nouns, n_judges = campaign.kind.noun, campaign.kind.nouns, campaign.panel.count()
+    most_again = max(campaign.repeat_percent, campaign.mirror_percent)
+    wrong = {
+        f"k = {campaign.k} judges cannot be had from a panel of {n_judges}.":
+            campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= n_judges,
+        f"At most half of the {nouns} can be asked again.": most_again > 50,
+        f"A pass mark of {campaign.pass_percent} % cannot be reached.": campaign.pass_percent > 100,
+        "Mirrored pairs: only pairs can be mirrored.":
+            campaign.mirror_percent > 0 and campaign.kind.is_choice,
+        f"A {noun} is reserved for at least one minute.": campaign.lease_minutes < 1,
+    }  # fmt: skip
+    if any(wrong.values()):
+        raise CampaignError(" ".join(sentence for sentence, is_so in wrong.items() if is_so))
 
 
 def _change(kind: TaskKind, name: str, before: object, after: object) -> str:

@@ -308,8 +308,11 @@ def test_forms_and_history_say_triplets_not_pairs(triplet_set, people):
     assert "Everyone judges every triplet → " in told
     with pytest.raises(CampaignError, match=r"^A triplet is reserved for at least one minute"):
         change_settings(campaign=campaign, by=admin, lease_minutes=0)
-    with pytest.raises(CampaignError, match=r"^At most half of the triplets can be asked again"):
-        change_settings(campaign=campaign, by=admin, repeat_percent=51)
+    with pytest.raises(CampaignError) as refused:
+        change_settings(campaign=campaign, by=admin, repeat_percent=51, pass_percent=120)
+    assert str(refused.value) == (
+        "At most half of the triplets can be asked again. A pass mark of 120 % cannot be reached."
+    )
 
 
 def test_an_admin_opens_looks_closes_and_keeps(triplet_set, people):
