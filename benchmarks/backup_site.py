@@ -17,7 +17,7 @@ from annotation.models import Campaign, Judgement, JudgementEvent, Question
 from annotation.queries.judges import find_judge
 from annotation.queries.next_questions import next_questions
 from annotation.services import create_campaign, open_campaign, record_answers
-from benchmarks.made_votes import EVENTS, JUDGEMENTS
+from benchmarks.made_votes import judge_all
 from catalog.images.blobs import store_blobs
 from catalog.models import Catalog, Image
 from lookalike.images.decode import read_picture
@@ -58,9 +58,7 @@ def build(n_judgements: int, n_pictures: int):
     ]
     for number, person in enumerate(people[:N_JUDGES], 1):
         judged.panel.create(annotator=person, number=number)
-    with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [60, judged.pk])
-        cursor.execute(JUDGEMENTS, [judged.pk])
+    judge_all(judged.pk, percent_similar=60)
     at_work = people[N_JUDGES:]
     live = create_campaign(name="Live", slug="live", pairs=pairs[:5000], panel=at_work)
     open_campaign(campaign=live)

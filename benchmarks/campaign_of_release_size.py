@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.bulk import copy_rows, refresh_statistics
 from annotation.models import Campaign, Judgement, Question
 from annotation.queries.frozen_rows import frozen_judges
-from benchmarks.made_votes import EVENTS, JUDGEMENTS
+from benchmarks.made_votes import judge_all
 from benchmarks.release import peak_mb
 from catalog.models import Catalog, EmbeddingSet, Image, SourceFile
 from catalog.vectors.embeddings import write_shard
@@ -100,9 +100,7 @@ def _build(rng: np.random.Generator) -> None:
     for n in range(1, N_JUDGES + 1):
         person = User.objects.create_user(f"{SLUG}-{n}", role=Role.ANNOTATOR)
         campaign.panel.create(annotator=person, number=n)
-    with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [60, campaign.pk])
-        cursor.execute(JUDGEMENTS, [campaign.pk])
+    judge_all(campaign.pk, percent_similar=60)
 
 
 def _others(rng: np.random.Generator, query: int) -> np.ndarray:

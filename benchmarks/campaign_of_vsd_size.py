@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
-from benchmarks.made_votes import EVENTS, JUDGEMENTS
+from benchmarks.made_votes import judge_all
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
 from catalog.vectors.embeddings import write_shard
 from lookalike.metrics.embedding_runs import unit_rows
@@ -91,13 +91,5 @@ def build(n_images: int, dim: int, n_pairs: int = N_PAIRS) -> None:
     for n in range(1, N_JUDGES + 1):
         person = User.objects.create_user(f"{SLUG}-{n}", role=Role.ANNOTATOR)
         campaign.panel.create(annotator=person, number=n)
-    judge(campaign.pk)
+    judge_all(campaign.pk, percent_similar=85)  # and 8 % of the answers turned
     print(f"{len(pairs):,} pairs, {Judgement.objects.count():,} answers")
-
-
-def judge(campaign_id: int) -> None:
-    """Let every judge answer every question: about 85 % similar, 8 % of the answers turned."""
-
-    with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [85, campaign_id])
-        cursor.execute(JUDGEMENTS, [campaign_id])

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from django.core.management import call_command
-from django.db import connection
 
 from accounts.models import Role, User
 from annotation.bulk import refresh_statistics
 from annotation.models import Campaign, Judgement, JudgementEvent, QueueEntry
 from benchmarks.busy_seconds import busy_seconds
-from benchmarks.made_votes import EVENTS, JUDGEMENTS
+from benchmarks.made_votes import judge_all
 from benchmarks.site_at_size import MODELS, Size, embed, make_catalog
 from catalog.models import EmbeddingSet
 from evaluation.exports import FORMATS
@@ -113,9 +112,7 @@ def fill(pool: Pool, sets: list[EmbeddingSet]) -> None:
 
 def answer(campaign: Campaign) -> None:
     """Let every judge answer every pair."""
-    with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [60, campaign.pk])
-        cursor.execute(JUDGEMENTS, [campaign.pk])
+    judge_all(campaign.pk, percent_similar=60)
     refresh_statistics(Judgement, JudgementEvent, QueueEntry)
 
 

@@ -255,7 +255,7 @@ def make_campaign(pool: Pool, queries: Any, shown: Any, size: Size, judge: User)
     for number, person in enumerate([judge, *panel], 1):
         campaign.panel.create(annotator=person, number=number, read_version=1)
     add_checks(campaign)
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(EVENTS, {"campaign": campaign.pk, "open": max(5, shown.size // OPEN_SHARE)})
         cursor.execute(JUDGEMENTS, [campaign.pk])
         for statement in (ENTRIES, MEMBERS):

@@ -16,14 +16,18 @@ ANSWER_CODE = r"^([a-z_]+|pick:[0-9]+|(similar|different):[0-4])$"
 class JudgementEvent(models.Model):
     """One thing a judge did, exactly as it arrived; rows are never changed.
 
-    `uuid` is made in the browser: the same one twice is the same answer sent twice.
+    `uuid` is made in the browser: the same one twice is the same answer sent twice. One foreign
+    key holds question and judge: only what stands in a judge's queue is answered.
     """
 
     uuid = models.UUIDField(unique=True)
-    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="events")
-    member = models.ForeignKey(
-        PanelMember, on_delete=models.RESTRICT, related_name="events", db_index=False
+    question = models.ForeignKey(
+        Question, on_delete=models.CASCADE, related_name="events", db_constraint=False
     )
+    member = models.ForeignKey(
+        PanelMember, on_delete=models.RESTRICT, related_name="events", db_index=False,
+        db_constraint=False,
+    )  # fmt: skip
     answer = models.CharField(max_length=15, choices=Answer)
     reason = models.CharField(max_length=15, choices=Reason, blank=True)
     mode = models.CharField(max_length=6, choices=Mode)

@@ -1,4 +1,5 @@
 import json
+import uuid
 from io import StringIO
 
 import pytest
@@ -115,5 +116,19 @@ def test_the_database_refuses_a_judgement_of_another_questions_event(campaign, t
     with transaction.atomic():
         Judgement.objects.update(question=other)
         with pytest.raises(IntegrityError, match="judgement_of_its_event"):
+            connection.check_constraints()
+        transaction.set_rollback(True)
+
+
+def test_the_database_refuses_an_answer_to_what_is_not_in_the_judges_queue(campaign, tmp_path):
+    [first, second] = names(campaign)
+    run(campaign, write(tmp_path, f"shop/query.jpg,shop/0.jpg,{first},similar"))
+    other = campaign.panel.get(annotator__username=second)
+    other.queue.all().delete()
+    event = JudgementEvent.objects.get()
+    event.pk, event.uuid, event.member = None, uuid.uuid4(), other
+    with transaction.atomic():
+        event.save()
+        with pytest.raises(IntegrityError, match="event_of_its_entry"):
             connection.check_constraints()
         transaction.set_rollback(True)

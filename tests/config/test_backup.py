@@ -23,7 +23,7 @@ from django.test import override_settings
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
 from annotation.services import create_campaign, open_campaign
-from benchmarks.made_votes import EVENTS, JUDGEMENTS
+from benchmarks.made_votes import judge_all
 from catalog.models import Image
 from config import backup, backup_file, embedded, restore
 from config.checks import restore_is_complete
@@ -72,9 +72,7 @@ def judge_by_the_thousand(images: list[Image], judges: list[User]) -> None:
     )
     for number, judge in enumerate(judges, 1):
         campaign.panel.create(annotator=judge, number=number)
-    with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [60, campaign.pk])
-        cursor.execute(JUDGEMENTS, [campaign.pk])
+    judge_all(campaign.pk, percent_similar=60)
 
 
 @pytest.fixture
