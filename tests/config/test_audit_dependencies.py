@@ -1,15 +1,18 @@
-"""The audit of pinned packages: by made-up advisories, without a network."""
+"""The pinned packages: their audit, by made-up advisories without a network, and what they need."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from tests.paths import ROOT
 
@@ -84,3 +87,11 @@ def test_the_pins_of_this_repository_are_read(tmp_path: Path) -> None:
     assert code == 0
     assert "0 advisories affect the 2" in told  # more than two hundred
     assert run()[0] == 2
+
+
+def test_every_package_takes_the_oldest_python_that_we_promise() -> None:
+    promised = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    oldest = f"{promised.removeprefix('>=')}.0"
+    wanted = {one.name: one.metadata["Requires-Python"] or "" for one in distributions()}
+    assert len(wanted) > 100
+    assert [name for name, need in wanted.items() if oldest not in SpecifierSet(need)] == []
