@@ -30,7 +30,7 @@ select e.member_id, e.question_id, row_number() over mine, row_number() over min
 from annotation_judgementevent e join annotation_question q on q.id = e.question_id
 where q.campaign_id = %s
 window mine as (partition by e.member_id order by e.id)
-on conflict (question_id, member_id) do update
+on conflict (member_id, question_id) do update
 set state = 'done', last_uuid = excluded.last_uuid, decided_at = excluded.decided_at
 """
 

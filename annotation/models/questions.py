@@ -102,9 +102,7 @@ class QueueEntry(models.Model):
     member = models.ForeignKey(
         PanelMember, on_delete=models.CASCADE, related_name="queue", db_index=False
     )
-    question = models.ForeignKey(
-        Question, on_delete=models.CASCADE, related_name="entries", db_index=False
-    )
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="entries")
     position = models.PositiveBigIntegerField(help_text="Order in which it was drawn, from 1.")
     place = models.PositiveBigIntegerField()
     stage = models.CharField(max_length=14, choices=Stage, default=Stage.JUDGING)
@@ -116,18 +114,13 @@ class QueueEntry(models.Model):
     class Meta:
         ordering = ["member", "place"]
         constraints = [
-            models.UniqueConstraint(fields=["question", "member"], name="one_entry_per_judge")
+            models.UniqueConstraint(fields=["member", "question"], name="one_entry_per_question")
         ]
         indexes = [
             models.Index(
                 fields=["member", "place"],
                 condition=models.Q(state=EntryState.OPEN),
                 name="entry_open",
-            ),
-            models.Index(
-                fields=["member"],
-                condition=models.Q(state=EntryState.SETTLED),
-                name="entry_settled",
             ),
             models.Index(
                 fields=["lease_until"],
