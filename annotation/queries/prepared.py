@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -59,18 +60,36 @@ def columns_of(
     return found
 
 
+def numbered(statement: str) -> tuple[str, tuple[str, ...]]:
+    """Return a statement with numbers for its named parameters, and the names in their order.
+
+    psycopg does so itself, but anew at each run where a statement has over 4,096 characters.
+    """
+    numbers: dict[str, str] = {}
+
+    def number(found: re.Match[str]) -> str:
+        return numbers.setdefault(found[1], f"${len(numbers) + 1}")
+
+    return re.sub(r"%\((\w+)\)s", number, statement), tuple(numbers)
+
+
 @contextmanager
-def prepared_cursor() -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
+def prepared_cursor(
+    kind: type[psycopg.Cursor[Any]] = psycopg.Cursor,
+) -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
     """Yield a cursor that binds parameters on the server and keeps the plans of its statements.
 
     Django binds on the client, so that PostgreSQL plans every statement anew, which takes longer
     than to run these. It is the same connection and transaction. Behind a pooler that moves
     transactions between connections (Django's DISABLE_SERVER_SIDE_CURSORS) nothing is prepared.
+
+    Args:
+        kind: `psycopg.RawCursor` for statements whose parameters are `numbered`.
     """
     connection.ensure_connection()
     raw: psycopg.Connection[tuple[Any, ...]] = connection.connection
     keeps_plans = not connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS")
     if keeps_plans and raw.prepare_threshold is None:
         raw.prepare_threshold = RUNS_BEFORE_PREPARING
-    with connection.wrap_database_errors, psycopg.Cursor(raw) as cursor:
+    with connection.wrap_database_errors, kind(raw) as cursor:
         yield cursor

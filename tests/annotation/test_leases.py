@@ -206,6 +206,34 @@ def test_nothing_is_lent_beyond_the_limit(leased):
     assert QueueEntry.objects.count() == MAX_HELD
 
 
+def entries_read():
+    """Return how many entries of queues this transaction has read by an index."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select idx_tup_fetch from pg_stat_xact_user_tables"
+            " where relname = 'annotation_queueentry'"
+        )
+        [(n,)] = cursor.fetchall()
+        return n
+
+
+def test_what_a_judge_has_had_is_not_read_again_for_the_next_pairs(leased):
+    campaign, [judge, other, *_] = leased(n_queries=20, n_candidates=40)
+    other.next(n=20)
+    with connection.cursor() as cursor:
+        cursor.execute("analyze")  # the statistics know of no pair that the judge has been lent
+    member = campaign.panel.get(annotator=judge.person)
+    had = campaign.questions.filter(kind="pair", position__lt=500)
+    QueueEntry.objects.bulk_create(
+        QueueEntry(member=member, question=one, position=number, place=number, state="done")
+        for number, one in enumerate(had)
+    )
+    campaign.panel.filter(pk=member.pk).update(claimed_to=500, last_place=500, n_total=500)
+    before = entries_read()
+    assert len(judge.next(n=20)) == 20
+    assert entries_read() - before < 200
+
+
 def test_a_paused_campaign_lends_nothing(leased):
     campaign, [judge, *_] = leased()
     pause_campaign(campaign=campaign, by=None, reason="lunch")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import psycopg
 import pytest
 
-from annotation.queries.prepared import columns_of, rows_of
+from annotation.queries.prepared import columns_of, numbered, prepared_cursor, rows_of
 
 pytestmark = pytest.mark.django_db
 KINDS = {"id": ">i8", "small": ">i2", "number": ">i4", "score": ">f8", "is_odd": "?"}
@@ -30,3 +31,12 @@ def test_a_null_is_refused_by_its_column() -> None:
     statement = "select n, nullif(n, 3) from generate_series(1, 5) n where n < %s"
     with pytest.raises(ValueError, match="1 of the 4 cells of second are null"):
         columns_of(statement, {"first": ">i4", "second": ">i4"}, 5)
+
+
+def test_named_parameters_are_numbered_once_each() -> None:
+    statement, names = numbered("select %(one)s::int - %(other)s::int + %(one)s::int * 100")
+    assert names == ("one", "other")
+    assert "%" not in statement
+    with prepared_cursor(psycopg.RawCursor) as cursor:
+        cursor.execute(statement, [{"one": 7, "other": 2}[name] for name in names])
+        assert cursor.fetchall() == [(705,)]

@@ -19,6 +19,7 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import NamedTuple
 
+import psycopg
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -27,7 +28,7 @@ from annotation.answering.submissions import Submission
 from annotation.models import Serving
 from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError, fixed_rules
 from annotation.queries.next_questions import AskedQuestion, ahead_statement, asked_questions
-from annotation.queries.prepared import prepared_cursor
+from annotation.queries.prepared import numbered, prepared_cursor
 
 # The judge's row is locked first and then the question's, as the long way does, so that nobody
 # deadlocks. A judge's row that is held (by another tab, or while the campaign is being closed) is
@@ -111,13 +112,13 @@ class Stored(NamedTuple):
 
 
 @lru_cache
-def _statement(serving: Serving, n: int) -> str:
-    """Return the statement that stores an answer and reads up to `n` questions."""
+def _statement(serving: Serving, n: int) -> tuple[str, tuple[str, ...]]:
+    """Return what stores an answer and reads up to `n` questions, and its parameters' names."""
     ahead = ahead_statement(
         n, member="told.member_id", stage="told.stage", answered="told.answered"
     )
     way = LENT if serving == Serving.K_OF_N else GIVEN
-    return JUDGE.format(serving=serving) + way + STORE.format(ahead=ahead)
+    return numbered(JUDGE.format(serving=serving) + way + STORE.format(ahead=ahead))
 
 
 def record_first_answer(
@@ -138,7 +139,7 @@ def record_first_answer(
     if not is_final(given.answer):
         return None
     try:
-        statement = _statement(Serving(fixed_rules(campaign_uid).serving), n)
+        statement, names = _statement(Serving(fixed_rules(campaign_uid).serving), n)
     except NotOnPanelError:
         return None
     now = timezone.now()
@@ -156,8 +157,8 @@ def record_first_answer(
     try:
         # one statement is a transaction; inside another one it needs a savepoint to fail alone
         whole = transaction.atomic() if connection.in_atomic_block else nullcontext()
-        with whole, prepared_cursor() as cursor:
-            cursor.execute(statement, values)
+        with whole, prepared_cursor(psycopg.RawCursor) as cursor:
+            cursor.execute(statement, [values[name] for name in names])
             rows = cursor.fetchall()
     except IntegrityError:  # the UUID belongs to another answer
         return None

@@ -25,9 +25,13 @@ MAX_HELD = 96  # pairs lent to one judge at once
 AT_ONCE = WINDOW  # pairs lent at least, so that most requests find enough
 MAX_HELD_BEFORE = 2 * WINDOW  # questions held by a judge who is lent a batch of `controls`
 
+# Of a judge who has been lent thousands of pairs since the statistics were made, the database
+# thinks to have none, and may read them all. So what is open is found first, and ("offset 0") each
+# pair that may be lent is looked up alone.
 RENEW = """
 update annotation_queueentry set lease_until = %s
-where member_id = %s and state = 'open' and lease_until is not null
+where id = any(array(select id from annotation_queueentry where member_id = %s and state = 'open'))
+  and state = 'open' and lease_until is not null
 """
 HELD = """
 select count(*), count(*) filter (where place > %s)
@@ -37,7 +41,8 @@ CLAIM = """
 select q.id, q.position, q.query_id from annotation_question q
 where q.campaign_id = %s and q.n_free > 0 and q.position > %s and q.id <> all(%s::bigint[])
   and not exists (select from annotation_queueentry e
-                  where e.member_id = %s and e.question_id = q.id and e.state <> 'expired')
+                  where e.member_id = %s and e.question_id = q.id and e.state <> 'expired'
+                  offset 0)
 order by q.position limit {n}
 for no key update skip locked
 """
