@@ -92,7 +92,6 @@ class Judge(CountingRules):
     n_done: int
     last_place: int
     claimed_to: int
-    has_controls: bool
     is_paused: bool
     read_version: int
     n_replies: int
@@ -123,12 +122,10 @@ class Judge(CountingRules):
         return RejectedError("closed", _("The campaign is closed."))
 
 
-JUDGE_COLUMNS = """
-    c.id as campaign_id, c.serving, c.k, c.tie_rule, c.closes_settled, c.task_kind,
-    c.grades, c.similar_from,
-    m.id as member_id, m.annotator_id, c.state, c.guideline_version, c.lease_minutes, c.seed,
-    m.number, c.uid, m.stage,
-    case when c.serving = 'everyone' then m.n_total else (
+# Of queues, what they hold; of pairs that are lent, a fair share and the controls that come along.
+N_ASKED = {
+    Serving.EVERYONE: "m.n_total",
+    Serving.K_OF_N: """(
         select ceil(c.n_questions * c.k::numeric / greatest(count(*), 1)
                     * (100 + c.repeat_percent + c.mirror_percent) / 100.0)::int
         from annotation_panelmember p
@@ -136,18 +133,33 @@ JUDGE_COLUMNS = """
     ) + (
         select count(*)::int from annotation_question g
         where g.campaign_id = c.id and g.kind in ('training', 'qualification', 'gold')
-    ) end as n_asked,
-    m.n_done, m.last_place, m.claimed_to,
-    (c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
-        select from annotation_question g where g.campaign_id = c.id and g.kind = 'gold'
-    )) as has_controls,
+    )""",
+}
+EITHER_WAY = f"""case when c.serving = 'everyone' then {N_ASKED[Serving.EVERYONE]}
+    else {N_ASKED[Serving.K_OF_N]} end"""
+
+
+def judge_columns(n_asked: str = EITHER_WAY) -> str:
+    """Return the columns of a `Judge`, of a member `m` and a campaign `c`.
+
+    Args:
+        n_asked: SQL, one of `N_ASKED` where the serving is known: what is not asked need not be
+            prepared at each key press.
+    """
+    return f"""
+    c.id as campaign_id, c.serving, c.k, c.tie_rule, c.closes_settled, c.task_kind,
+    c.grades, c.similar_from,
+    m.id as member_id, m.annotator_id, c.state, c.guideline_version, c.lease_minutes, c.seed,
+    m.number, c.uid, m.stage, {n_asked} as n_asked, m.n_done, m.last_place, m.claimed_to,
     m.is_paused, m.read_version, m.n_replies
 """
+
+
 JUDGE = f"""
-select {JUDGE_COLUMNS}
+select {judge_columns()}
 from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
 where c.uid = %s and m.annotator_id = %s and m.is_active and c.state <> 'draft'
-"""  # noqa: S608  (the columns are a constant)
+"""  # noqa: S608  (the columns are constants)
 LOCK = """
 select m.id from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
 where c.uid = %s and m.annotator_id = %s and m.is_active for no key update of m

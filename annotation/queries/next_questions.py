@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.queries.choices import Choice, read_choices
 from annotation.queries.guidelines import is_in_guidelines
-from annotation.queries.judges import JUDGE_COLUMNS, Judge
+from annotation.queries.judges import Judge, judge_columns
 from annotation.queries.prepared import prepared_cursor
 from catalog.images.pictures import Picture, with_pictures
 from catalog.models import Image
@@ -61,7 +61,7 @@ MAY_COME = """
                         and e.state <> 'expired')
 """
 STANDINGS = f"""
-select {JUDGE_COLUMNS},
+select {judge_columns()},
     case when c.closes_settled and c.serving = 'everyone' then (
         select count(*) from annotation_queueentry e
         where e.member_id = m.id and e.state = 'settled'

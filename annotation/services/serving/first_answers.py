@@ -26,7 +26,13 @@ from django.utils import timezone
 from annotation.answering.register import is_final, is_vote
 from annotation.answering.submissions import Submission
 from annotation.models import Serving
-from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError, fixed_rules
+from annotation.queries.judges import (
+    N_ASKED,
+    Judge,
+    NotOnPanelError,
+    fixed_rules,
+    judge_columns,
+)
 from annotation.queries.next_questions import AskedQuestion, ahead_statement, asked_questions
 from annotation.queries.prepared import numbered, prepared_cursor
 
@@ -35,16 +41,16 @@ from annotation.queries.prepared import numbered, prepared_cursor
 # not waited for: the statement would go on with what it saw of the campaign before. A question's
 # row that somebody has just changed is seen anew by lock and update, and may no longer match: an
 # entry answered in another tab, a question with its k votes.
-JUDGE = f"""
+JUDGE = """
 with judge as materialized (
-    select {JUDGE_COLUMNS}
+    select {columns}
     from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
     where c.uid = %(campaign)s and m.annotator_id = %(annotator)s and m.is_active
       and not m.is_paused
-      and c.state = 'open' and c.serving = '{{serving}}' and not c.closes_settled
+      and c.state = 'open' and c.serving = '{serving}' and not c.closes_settled
       and m.stage = 'judging' and greatest(m.read_version, 1) >= %(guideline_version)s
     for no key update of m skip locked
-)"""  # noqa: S608  (the columns are a constant)
+)"""
 GIVEN = """, moved as (
     update annotation_queueentry e
     set state = 'done', last_uuid = %(uuid)s, decided_at = %(decided_at)s
@@ -118,7 +124,8 @@ def _statement(serving: Serving, n: int) -> tuple[str, tuple[str, ...]]:
         n, member="told.member_id", stage="told.stage", answered="told.answered"
     )
     way = LENT if serving == Serving.K_OF_N else GIVEN
-    return numbered(JUDGE.format(serving=serving) + way + STORE.format(ahead=ahead))
+    judge = JUDGE.format(columns=judge_columns(N_ASKED[serving]), serving=serving)
+    return numbered(judge + way + STORE.format(ahead=ahead))
 
 
 def record_first_answer(

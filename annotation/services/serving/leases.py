@@ -34,7 +34,11 @@ where id = any(array(select id from annotation_queueentry where member_id = %s a
   and state = 'open' and lease_until is not null
 """
 HELD = """
-select count(*), count(*) filter (where place > %s)
+select count(*), count(*) filter (where place > %s), (
+    select c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
+        select from annotation_question g where g.campaign_id = c.id and g.kind = 'gold')
+    from annotation_campaign c where c.id = %s
+)
 from annotation_queueentry where member_id = %s and state = 'open' and stage = 'judging'
 """
 CLAIM = """
@@ -115,9 +119,9 @@ def claim_questions(
     until = timezone.now() + timedelta(minutes=judge.lease_minutes)
     with prepared_cursor() as cursor:
         cursor.execute(RENEW, [until, judge.member_id])
-        cursor.execute(HELD, [after, judge.member_id])
-        [(n_held, n_ahead)] = cursor.fetchall()
-    if judge.has_controls:
+        cursor.execute(HELD, [after, judge.campaign_id, judge.member_id])
+        [(n_held, n_ahead, has_controls)] = cursor.fetchall()
+    if has_controls:
         return _lend_batch(judge, until) if n_ahead < n_wanted and n_held < MAX_HELD_BEFORE else 0
     if n_ahead >= n_wanted or n_held >= MAX_HELD:
         return 0
