@@ -100,10 +100,10 @@ STORE = """, event as (
 )
 , told as (
     update annotation_panelmember m set n_done = m.n_done + 1
-    from moved, judge where m.id = moved.member_id
-    returning m.n_done as n_done_now, moved.question_id as answered, judge.*
+    from moved where m.id = moved.member_id
+    returning m.n_done as n_done_now, moved.question_id as answered
 )
-select ahead.*, told.* from told left join lateral ({ahead}) ahead on true
+select ahead.*, told.*, judge.* from judge, told left join lateral ({ahead}) ahead on true
 order by ahead.place, ahead.entry
 """
 N_AHEAD = 14  # columns
@@ -121,7 +121,7 @@ class Stored(NamedTuple):
 def _statement(serving: Serving, n: int) -> tuple[str, tuple[str, ...]]:
     """Return what stores an answer and reads up to `n` questions, and its parameters' names."""
     ahead = ahead_statement(
-        n, member="told.member_id", stage="told.stage", answered="told.answered"
+        n, member="judge.member_id", stage="judge.stage", answered="told.answered"
     )
     way = LENT if serving == Serving.K_OF_N else GIVEN
     judge = JUDGE.format(columns=judge_columns(N_ASKED[serving]), serving=serving)
