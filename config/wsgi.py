@@ -12,6 +12,8 @@ from config.operation.reporting import start_reporting
 PATIENCE = 10.0  # seconds for which requests wait for a database that is away
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# A page's sums are small: a second thread would only wait for the first, and busily
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 start_reporting()
 outage.patience = PATIENCE
 application = get_wsgi_application()

@@ -1,7 +1,9 @@
-"""The web process loads no neural networks: they are heavy, and belong to workers."""
+"""The web process loads no neural networks, which are heavy and belong to workers, and adds up in
+one thread."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -47,3 +49,14 @@ def test_the_block_itself_works() -> None:
     done = imported_with_blocks("pooling.sources.fill")
     assert done.returncode != 0
     assert "the web process must not import" in done.stderr
+
+
+def test_its_sums_leave_the_other_cores_to_others() -> None:
+    program = (
+        "import config.wsgi, numpy, scipy.linalg, threadpoolctl as t; print(t.threadpool_info())"
+    )
+    free = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    pools = subprocess.check_output(
+        [sys.executable, "-c", program], cwd=settings.BASE_DIR, text=True, env=free
+    )
+    assert pools.count("'openblas'") == pools.count("'num_threads': 1") >= 2, pools
