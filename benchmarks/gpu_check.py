@@ -35,7 +35,7 @@ from torch import nn
 from benchmarks.embed import SHARD, agreement, build, make_photos
 from benchmarks.search import unit_vectors
 from lookalike.backbones.decoders import Decoders
-from lookalike.backbones.embed import embed_images, embed_in_turn
+from lookalike.backbones.embed import PIECE, embed_images, embed_in_turn
 from lookalike.backbones.loading import best_device, load_backbone
 from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
 from lookalike.core.arrays import Floats
@@ -141,7 +141,6 @@ def precisions(bench: Bench) -> Iterator[Found]:
 
 def embedding_rate(bench: Bench) -> Iterator[Found]:
     """From JPEG to vectors, beside the lower of what decoding and a bare forward pass allow."""
-    decoding = 0.0
     for model, precision, times in EMBEDDED[:1] if bench.is_small else EMBEDDED[1:]:
         photos = bench.photos * times
         groups = [photos[at : at + SHARD] for at in range(0, len(photos), SHARD)]
@@ -149,7 +148,7 @@ def embedding_rate(bench: Bench) -> Iterator[Found]:
         embed_all(backbone, groups[:4])
         rate = len(photos) / once(partial(embed_all, backbone, groups))
         bare, size = bare_forward(backbone, bench)
-        decoding = decoding or len(photos) / once(partial(decode, backbone, photos))
+        decoding = len(photos) / once(partial(decode, backbone, photos))
         limit = min(bare, decoding)
         says = (
             f"{rate:.0f} images/s; bare forward {bare:.0f} (batches of {size}), "
@@ -196,7 +195,8 @@ def bare_forward(backbone: NetworkBackbone, bench: Bench) -> tuple[float, int]:
 
 def decode(backbone: NetworkBackbone, photos: list[Path]) -> None:
     with Decoders(backbone.transform, backbone.smallest_side) as decoders, Pool() as pool:
-        waiting = deque(pool.begin(decoders.read, path) for path in photos)
+        pieces = [photos[at : at + PIECE] for at in range(0, len(photos), PIECE)]
+        waiting = deque(pool.begin(decoders.read, piece) for piece in pieces)
         while waiting:
             waiting.popleft().result()
 

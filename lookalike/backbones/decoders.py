@@ -2,7 +2,9 @@
 
 Python runs the code of one thread at a time. A fifth of decoding a photo is such code, so sixteen
 threads decode little more than five do, and what feeds the GPU waits among them for its turn. So
-each has a process decode for it, once that has started; until then it decodes by itself.
+each has a process decode for it, once that has started; until then it decodes by itself. A
+process gets several pictures at once and leaves their pixels in memory that both see, as each
+message waits for that turn, too.
 docs/adr/0018-processes-decode-for-a-gpu.md says why these are no processes of `multiprocessing`.
 """
 
@@ -10,18 +12,24 @@ from __future__ import annotations
 
 import io
 import logging
+import math
+import mmap
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from lookalike.backbones.pictures import (
@@ -34,6 +42,7 @@ from lookalike.backbones.pictures import (
 
 Transform = Callable[[Image.Image], Any]
 AFTER = 64  # pictures; for fewer, no process is started
+SHARED = 1 << 24  # bytes that a process may leave pixels in; what does not fit is sent
 log = logging.getLogger(__name__)
 
 
@@ -73,27 +82,23 @@ class Decoders:
         for decoder in self._started:
             decoder.end()
 
-    def read(self, image: Path | Opener) -> Any:
-        """Return what `read_picture` returns.
+    def read(self, images: Sequence[Path | Opener]) -> list[Any]:
+        """Return what `read_picture` returns for each.
 
         Raises:
             OSError: as `read_picture`.
         """
-        self._n_begun += 1
+        self._n_begun += len(images)
         decoder = self._decoder()
-        try:
-            if decoder is None or not decoder.is_ready():
-                return read_picture(image, *self._how)
-            sent = image if isinstance(image, Path) else _Content.of(image)
-        except PictureProblem as problem:
-            return problem
-        try:
-            return decoder.decoded(sent)
-        except (EOFError, ConnectionError) as problem:
-            self._own.decoder = None
-            if not self._is_over:
-                log.warning("A process that decodes is gone (%r); its thread goes on.", problem)
-            return read_picture(image, *self._how)
+        if decoder is not None and decoder.is_ready():
+            sent = [one if isinstance(one, Path) else _content(one) for one in images]
+            try:
+                return decoder.decoded(sent)
+            except (EOFError, ConnectionError) as problem:
+                self._own.decoder = None
+                if not self._is_over:
+                    log.warning("A process that decodes is gone (%r); its thread goes on.", problem)
+        return [read_picture(one, *self._how) for one in images]
 
     def _decoder(self) -> _Decoder | None:
         """Return the process of this thread; None if it has none, or none yet."""
@@ -118,15 +123,18 @@ def _message(how: tuple[Transform, int]) -> bytes | None:
 
 
 class _Decoder:
-    """A process that decodes one picture after the other."""
+    """A process that decodes pictures."""
 
     def __init__(self, how: bytes) -> None:
         self._line, theirs = Pipe()
-        with theirs:
+        with theirs, tempfile.TemporaryFile() as shared:
+            shared.truncate(SHARED)
+            self._shared = _shared_memory(shared.fileno())
+            handles = [theirs.fileno(), shared.fileno()]
             self._process = subprocess.Popen(
                 [sys.executable, "-c", "from lookalike.backbones import decoders; decoders.serve()",
-                 str(theirs.fileno())],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
+                 *map(str, handles)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=handles,
                 start_new_session=True,  # Ctrl-C is for the one that started it
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
                      "OMP_NUM_THREADS": "1"},
@@ -142,14 +150,16 @@ class _Decoder:
             self._is_ready = True
         return self._is_ready
 
-    def decoded(self, image: Path | Opener) -> Any:
-        """Return what `read_picture` returns.
+    def decoded(self, images: Sequence[Path | Opener | PictureProblem]) -> list[Any]:
+        """Return what `read_picture` returns for each; a problem is returned as it is.
 
         Raises:
             EOFError, ConnectionError: the process is gone.
         """
-        self._line.send(image)
-        return self._line.recv()
+        self._line.send(images)
+        n_bytes, found = self._line.recv()
+        shared = self._shared[:n_bytes].copy()  # the next pictures take its place
+        return [one.seen_in(shared) if isinstance(one, _Place) else one for one in found]
 
     def end(self) -> None:
         """End the process, whatever it does."""
@@ -164,23 +174,62 @@ class _Content:
     def __init__(self, name: str, content: bytes) -> None:
         self.__name__, self._content = name, content
 
-    @classmethod
-    def of(cls, image: Opener) -> _Content:
-        """Read it.
-
-        Raises:
-            PictureProblem, OSError: as `picture_content`.
-        """
-        return cls(picture_name(image), picture_content(image))
-
     def __call__(self) -> BinaryIO:
         return io.BytesIO(self._content)
 
 
+def _content(image: Opener) -> Opener | PictureProblem:
+    """Read a file, to be opened elsewhere.
+
+    Raises:
+        OSError: as `picture_content`.
+    """
+    try:
+        return _Content(picture_name(image), picture_content(image))
+    except PictureProblem as problem:
+        return problem
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a picture lies in memory that two processes share."""
+
+    begin: int
+    shape: tuple[int, ...]
+
+    def seen_in(self, shared: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return it, without a copy."""
+        return shared[self.begin : self.begin + math.prod(self.shape)].reshape(self.shape)
+
+
+def _shared_memory(handle: int) -> NDArray[np.uint8]:
+    return np.frombuffer(mmap.mmap(handle, SHARED), np.uint8)
+
+
+def _left_in(shared: NDArray[np.uint8], found: Sequence[Any]) -> tuple[int, list[Any]]:
+    """Put pictures there as far as they fit; return the bytes used, and what to send."""
+    end, sent = 0, []
+    for one in found:
+        if isinstance(one, np.ndarray) and one.dtype == np.uint8 and end + one.size <= SHARED:
+            place = _Place(end, one.shape)
+            np.copyto(place.seen_in(shared), one)
+            end += one.size
+            sent.append(place)
+        else:
+            sent.append(one)
+    return end, sent
+
+
 def serve() -> None:
     """Decode what comes along the line that the caller names, until it ends."""
-    with Connection(int(sys.argv[1])) as line, suppress(EOFError, ConnectionError):
+    line, shared = Connection(int(sys.argv[1])), _shared_memory(int(sys.argv[2]))
+    with line, suppress(EOFError, ConnectionError):
         how = line.recv()
         line.send(None)
         while True:
-            line.send(read_picture(line.recv(), *how))
+            images = line.recv()
+            found = [
+                one if isinstance(one, PictureProblem) else read_picture(one, *how)
+                for one in images
+            ]
+            line.send(_left_in(shared, found))

@@ -9,6 +9,7 @@ the last of the present one are done.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -30,8 +31,9 @@ from lookalike.core.threads import Pool
 __all__ = ["Opener", "PictureProblem", "embed_images", "embed_in_turn", "open_picture"]
 
 AHEAD = 3  # batches decoded ahead of a GPU
+PIECE = 8  # pictures that a process decodes at once
 FEEDERS = 2  # batches made ready for a GPU or computed there
-AHEAD_PER_THREAD = 2  # batches begun for each thread of the processor
+AHEAD_PER_THREAD = 2  # batches begun for each thread, or pieces of them for a GPU
 MAX_NAMED = 5
 Broken = dict[int, str]
 Pictures = Sequence[Path | Opener]
@@ -233,11 +235,11 @@ def _on_processor(
 def _on_gpu(
     pool: Pool, backbone: Backbone, groups: Iterable[_Group], size: BatchSize
 ) -> Generator[_Group]:
-    """Yield a group after each of its batches; the threads decode one picture at a time."""
-    forward = _Forward(backbone, size)
+    """Yield a group after each of its batches; the threads decode a few pictures at a time."""
+    forward, piece = _Forward(backbone, size), math.gcd(size.now, PIECE)
 
-    def feed(decoded: list[Future[Any]]) -> tuple[Vectors, Broken]:
-        inputs = [one.result() for one in decoded]
+    def feed(decoded: list[Future[list[Any]]]) -> tuple[Vectors, Broken]:
+        inputs = [one for part in decoded for one in part.result()]
         started = time.perf_counter()
         found = forward(inputs)
         size.worked(len(inputs), time.perf_counter() - started)
@@ -245,10 +247,15 @@ def _on_gpu(
 
     fed: deque[Future[tuple[Vectors, Broken]]] = deque()  # of the first groups, in order
     with Decoders(backbone.transform, backbone.smallest_side) as decoders, Pool(FEEDERS) as feeders:
-        line = _Line(pool, lambda part: decoders.read(part[0]), groups, 1)
-        while (group := line.first((AHEAD + 1) * size.now)) is not None:
+        line = _Line(pool, decoders.read, groups, piece)
+        while True:
+            n_pieces = max(1, size.now // piece)
+            ahead = max((AHEAD + 1) * n_pieces, AHEAD_PER_THREAD * pool.n_threads)
+            group = line.first(ahead)
+            if group is None:
+                return
             # batches that are timed go alone
-            while len(fed) < (1 if size.grows else FEEDERS) and (batch := line.taken(size.now)):
+            while len(fed) < (1 if size.grows else FEEDERS) and (batch := line.taken(n_pieces)):
                 fed.append(feeders.begin(feed, batch))
             if group.images:
                 group.store(*fed.popleft().result())

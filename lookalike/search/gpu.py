@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from lookalike.core.arrays import Float32s, Ints
 from lookalike.core.memory import free_memory, is_out_of_memory
 from lookalike.core.progress import SILENT, Progress
+from lookalike.core.threads import Pool
 from lookalike.search.exact import Vectors, as_shards, best_admitted, checked
 from lookalike.search.feed import fed
 from lookalike.search.filters import FilterArrays, Filters
@@ -54,7 +56,8 @@ class DevicePlan:
         half = memory_mib * MIB // 2
         block_rows = half // (_BYTES_PER_VALUE * dim)
         block_rows = min(_MOST_BLOCK_ROWS, max(_LEAST_BLOCK_ROWS, block_rows))
-        return cls(block_rows, min(n_queries, max(1, half // (_BYTES_PER_PAIR * block_rows))))
+        n_parts = -(-n_queries // max(1, half // (_BYTES_PER_PAIR * block_rows)))
+        return cls(block_rows, -(-n_queries // n_parts))
 
     def halved(self) -> DevicePlan | None:
         """Return blocks of half as many rows; None when they are small enough already."""
@@ -113,8 +116,8 @@ def top_k(
         return best_admitted(queries, shards, k, rules, memory_mib)
     where = torch.device(device)
     try:
-        with whole_sums(where):
-            search = _DeviceSearch(queries, k, rules, where, memory_mib)
+        with whole_sums(where), Pool() as pool:
+            search = _DeviceSearch(queries, k, rules, where, memory_mib, pool=pool)
             found, is_open = search.answers(shards)
     except _NotOnDeviceError as problem:
         progress.note(f"{problem}; the processor searches instead")
@@ -129,23 +132,34 @@ def top_k(
 
 
 class _DeviceSearch:
-    """One search: the queries on the device, and the rules."""
+    """One search: the queries and the rules on the device."""
 
     def __init__(
-        self, queries: Vectors, k: int, rules: FilterArrays, device: torch.device, memory_mib: int
+        self,
+        queries: Vectors,
+        k: int,
+        rules: FilterArrays,
+        device: torch.device,
+        memory_mib: int,
+        *,
+        pool: Pool,
     ) -> None:
-        self._k, self._rules, self._device = k, rules, device
+        self._k, self._n_apart, self._device, self._pool = k, rules.n_apart, device, pool
         self._queries = np.ascontiguousarray(queries, np.float32)
         self._n_images = len(rules.catalog)
         self._kept = min(self._n_images, k + max(_SPARE, k))
         self._plan = DevicePlan.within(memory_mib, queries.shape[1], len(queries))
         self._precision = Precision.of(device)
-        self._step = max(1, memory_mib * MIB // (32 * queries.shape[1]))  # pairs scored at once
+        self._step = max(  # pairs that a thread scores at once
+            1, memory_mib * MIB // (32 * queries.shape[1] * pool.n_threads)
+        )
         with _full_memory_of(device):
             wide = torch.from_numpy(self._queries.copy()).to(device)
             self._x, scales, errors = narrowed(wide, self._precision.narrow, each=True)
-            self._own = torch.from_numpy(rules.own).to(device)
-            self._keys = torch.from_numpy(rules.queries).to(device)
+            self._own, self._keys, self._image_keys = (
+                torch.from_numpy(rule).to(device)
+                for rule in (rules.own, rules.queries, rules.catalog)
+            )
         self._scales = scales.flatten().cpu().numpy().astype(np.float64)
         self._errors = errors.cpu().numpy() * self._scales
         self._norms = np.sqrt(np.einsum("nd,nd->n", self._queries, self._queries, dtype=np.float64))
@@ -184,7 +198,8 @@ class _DeviceSearch:
         first, best = 0, self._nothing_yet()
         while True:
             try:
-                for first_of, stored in fed(shards, first, self._plan.block_rows, self._device):
+                blocks = fed(shards, first, self._plan.block_rows, self._device, self._pool)
+                for first_of, stored in blocks:
                     best = self._after(best, first_of, stored)
                     first = first_of + len(stored)
             except (RuntimeError, MemoryError) as problem:
@@ -216,12 +231,12 @@ class _DeviceSearch:
         norm = largest_norm(wide)
         del wide
         rows = torch.arange(first, first + len(y), device=self._device)
-        keys = torch.from_numpy(self._rules.catalog[first : first + len(y)]).to(self._device)
+        keys = self._image_keys[first : first + len(y)]
         scores, kept = [], []
         for start in range(0, len(self._queries), self._plan.query_rows):
             part = slice(start, start + self._plan.query_rows)
             block = products(self._x[part], y)
-            mask = ruled_out(self._own[part], rows, self._keys[part], keys, self._rules.n_apart)
+            mask = ruled_out(self._own[part], rows, self._keys[part], keys, self._n_apart)
             looks, columns = block.masked_fill_(mask, -torch.inf).topk(min(self._kept, len(y)))
             looks = looks.float() * scale
             columns = torch.where(looks > -torch.inf, columns + first, -1)
@@ -239,16 +254,20 @@ class _DeviceSearch:
     def _rescored(self, shards: list[Vectors], of_query: Ints, rows: Ints) -> Float32s:
         """Return the exact score of each pair, reading the catalog in its own order."""
         order = np.argsort(rows, kind="stable")
-        ends = np.cumsum([len(shard) for shard in shards])
+        begins = np.cumsum([0, *map(len, shards)])
         scores = np.empty(rows.size, np.float32)
-        for start in range(0, rows.size, self._step):
-            part = order[start : start + self._step]
-            found = np.empty((part.size, self._queries.shape[1]), np.float32)
-            shard_of = np.searchsorted(ends, rows[part], side="right")
-            for number in np.unique(shard_of).tolist():
-                shard, is_here = shards[number], shard_of == number
-                found[is_here] = shard[rows[part][is_here] - (ends[number] - len(shard))]
-            scores[part] = score_pairs(self._queries, of_query[part], found)
+
+        def score(part: slice) -> None:
+            pairs = order[part]
+            found = np.empty((pairs.size, self._queries.shape[1]), np.float32)
+            cuts = np.searchsorted(rows[pairs], begins)
+            for shard, begin, (at, end) in zip(shards, begins, pairwise(cuts), strict=False):
+                np.copyto(found[at:end], shard[rows[pairs[at:end]] - begin])
+            scores[pairs] = score_pairs(self._queries, of_query[pairs], found)
+
+        step = min(self._step, -(-rows.size // self._pool.n_threads))
+        starts = range(0, rows.size, max(1, step))
+        self._pool.each(score, [slice(start, start + step) for start in starts])
         return scores
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import psutil
@@ -44,7 +44,7 @@ def children() -> list[psutil.Process]:
 
 def when_ready(reader: Decoders, photo: Path) -> None:
     """Read until this thread's process has started, and takes part."""
-    reader.read(photo)
+    reader.read([photo])
     wait_until(lambda: bool(reader._started[-1].is_ready()))
 
 
@@ -58,8 +58,23 @@ def test_a_process_reads_what_threads_read(photos: list[Path]) -> None:
             assert expected.shape == (12, 12, 3)
             opener = partial(io.BytesIO, photo.read_bytes())
             for source in (photo, opener):
-                np.testing.assert_array_equal(reader.read(source), expected)
+                np.testing.assert_array_equal(reader.read([source])[0], expected)
+        found = reader.read(photos)
+        reader.read(photos[::-1])  # takes the place that they had in memory
+        expected = [decoders.read_picture(photo, TRANSFORM, 16) for photo in photos]
+        np.testing.assert_array_equal(found, expected)
     assert len(children()) == before
+
+
+def test_pixels_that_do_not_fit_into_shared_memory_are_sent(
+    photos: list[Path],
+) -> None:
+    large = AsArray(Resized(3000, Image.Resampling.BICUBIC, crop=None))  # 40 MB each
+    with Decoders(large, 0) as reader:
+        when_ready(reader, photos[0])
+        found = reader.read(photos[:2])
+    for photo, pixels in zip(photos, found, strict=False):
+        np.testing.assert_array_equal(pixels, decoders.read_picture(photo, large, 0))
 
 
 def test_what_cannot_be_read_is_named_as_threads_name_it(photos: list[Path]) -> None:
@@ -69,16 +84,22 @@ def test_what_cannot_be_read_is_named_as_threads_name_it(photos: list[Path]) -> 
     def unreachable() -> Any:
         raise ConnectionResetError("the storage does not answer")
 
+    def gone() -> BinaryIO:
+        return photos[2].open("rb")
+
     with Decoders(TRANSFORM, 16) as reader:
         when_ready(reader, photos[0])
-        for photo in photos[1:3]:
-            problem = reader.read(photo)
+        first, *problems, same, last = reader.read([*photos[:3], gone, photos[3]])
+        assert isinstance(first, np.ndarray)
+        assert isinstance(last, np.ndarray)
+        assert isinstance(same, PictureProblem)
+        for photo, problem in zip(photos[1:3], problems, strict=True):
             assert isinstance(problem, PictureProblem)
             assert str(problem) == str(decoders.read_picture(photo, TRANSFORM, 16))
             assert str(photo) in str(problem)
         with pytest.raises(ConnectionResetError, match="does not answer"):
-            reader.read(unreachable)
-        assert isinstance(reader.read(photos[3]), np.ndarray)
+            reader.read([photos[0], unreachable])
+        assert isinstance(reader.read([photos[3]])[0], np.ndarray)
 
 
 def test_a_process_that_is_killed_is_done_without(
@@ -89,9 +110,9 @@ def test_a_process_that_is_killed_is_done_without(
         (child,) = (one for one in children() if "serve()" in " ".join(one.cmdline()))
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-        for photo in photos:
-            expected = decoders.read_picture(photo, TRANSFORM, 16)
-            np.testing.assert_array_equal(reader.read(photo), expected)
+        for _ in range(2):
+            expected = [decoders.read_picture(photo, TRANSFORM, 16) for photo in photos]
+            np.testing.assert_array_equal(reader.read(photos), expected)
     assert [record.message for record in caplog.records if "is gone" in record.message]
 
 
@@ -103,6 +124,6 @@ def test_what_cannot_be_sent_to_a_process_is_done_without(photos: list[Path]) ->
     with Decoders(transform, 16) as reader:
         for photo in photos:
             np.testing.assert_array_equal(
-                reader.read(photo), decoders.read_picture(photo, transform, 16)
+                reader.read([photo])[0], decoders.read_picture(photo, transform, 16)
             )
         assert len(children()) == before

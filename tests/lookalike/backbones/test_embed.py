@@ -383,4 +383,5 @@ def test_what_a_device_holds_is_found_and_kept_for_all_groups(pictures: list[Pat
     in_turn = list(embed_in_turn(backbone, [pictures] * 3))
     for found in in_turn:
         np.testing.assert_array_equal(found, EXPECTED)
-    assert sorted(backbone.sizes) == [5, 5, 5, 6, 6, 6]  # two threads feed the device
+    assert max(backbone.sizes) == 6  # in the order of two threads
+    assert sum(backbone.sizes) == 3 * len(pictures)

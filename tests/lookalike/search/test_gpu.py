@@ -222,8 +222,8 @@ class Hungry:
         self.seen: list[tuple[int, int]] = []
         real = feed.fed
 
-        def full(shards: Any, begin: int, block_rows: int, device: torch.device) -> Any:
-            for first, block in real(shards, begin, block_rows, device):
+        def full(shards: Any, begin: int, block_rows: int, *where: Any) -> Any:
+            for first, block in real(shards, begin, block_rows, *where):
                 if first >= after and len(block) > room:
                     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
                 self.seen.append((first, len(block)))
