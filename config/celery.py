@@ -7,9 +7,10 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_process_init
+from celery.signals import celeryd_after_setup, setup_logging, worker_process_init
 
 from config.operation.reporting import start_reporting
+from config.running.memory import settle_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Django's checks load every page: a server's start makes them, and a worker shows none
@@ -17,6 +18,12 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("lookalike")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@celeryd_after_setup.connect
+def settle(**_: Any) -> None:
+    """Leave what is loaded out of collections of garbage, that processes go on sharing it."""
+    settle_memory()
 
 
 @worker_process_init.connect

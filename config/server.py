@@ -13,9 +13,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
@@ -25,6 +25,7 @@ from config import embedded, settings
 from config.env import StartError
 from config.running.claim import claim
 from config.running.devices import DeviceWorker, workers_for
+from config.running.prepared import PREPARED
 from config.running.processes import MARK, is_web, marked_processes
 from config.web import listening_socket
 
@@ -63,20 +64,24 @@ class Program:
 def _programs() -> list[Program]:
     """Return what a whole site consists of, beside the embedded services."""
     binaries = Path(sys.executable).parent
+    when_prepared = f"{sys.executable} -P {settings.BASE_DIR}/config/running/prepared.py"
     web = f"{sys.executable} -m config.web --socket {SOCKET}"
     light = (
         f"{binaries}/celery --quiet -A config worker --loglevel warning --queues light "
         f"--concurrency 2 --hostname light@%%h --beat --schedule {settings.DATA_DIR}/run/beat"
     )
+    workers = [Program("light", light), *map(Program.of_worker, workers_for([]))]
     return [
         *(Program(f"web-{number}", web) for number in range(1, WEB_PROCESSES + 1)),
-        Program("light", light),
-        *(Program.of_worker(worker) for worker in workers_for([])),
+        *(replace(worker, command=f"{when_prepared} {worker.command}") for worker in workers),
     ]
 
 
 def supervise(
-    programs: Sequence[Program], mark: str, listening: socket.socket | None = None
+    programs: Sequence[Program],
+    mark: str,
+    listening: socket.socket | None = None,
+    preparation: Preparation | None = None,
 ) -> int:
     """Keep the programs and the embedded services alive until told to stop.
 
@@ -85,6 +90,10 @@ def supervise(
         mark: sets these processes apart from those of another supervisor.
         listening: a socket that the programs inherit as number SOCKET. It stays open here, so
             that nobody is refused while the processes that accept from it are replaced.
+        preparation: of the site; the programs load meanwhile, and wait for it.
+
+    Raises:
+        StartError: the site could not be prepared, which has said why.
     """
     run_dir = settings.DATA_DIR / "run"
     run_dir.mkdir(parents=True, exist_ok=True)  # nobody has where all services are given by URL
@@ -115,20 +124,31 @@ def supervise(
         nonlocal is_told_to_stop
         is_told_to_stop = True
         supervisor.terminate()
+        if preparation is not None:
+            preparation.stop()
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    while not is_told_to_stop:
-        began = time.monotonic()
-        _keep_services_while(supervisor)
-        if is_told_to_stop or time.monotonic() - began < FAILS_TO_START_SECONDS:
-            break
-        stop_leftovers(
-            mark, keeps_web=True
-        )  # it was killed; others will relieve those (config.web)
-        supervisor = started_supervisor()
-    stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
-    configuration.unlink(missing_ok=True)
+    try:
+        if preparation is not None:
+            preparation.finish()
+        while not is_told_to_stop:
+            began = time.monotonic()
+            _keep_services_while(supervisor)
+            if is_told_to_stop or time.monotonic() - began < FAILS_TO_START_SECONDS:
+                break
+            stop_leftovers(
+                mark, keeps_web=True
+            )  # it was killed; others will relieve those (config.web)
+            supervisor = started_supervisor()
+    except StartError:
+        if not is_told_to_stop:
+            raise
+    finally:
+        supervisor.terminate()
+        supervisor.wait()
+        stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
+        configuration.unlink(missing_ok=True)
     return 0 if is_told_to_stop else 1
 
 
@@ -160,19 +180,37 @@ def stop_leftovers(mark: str, *, keeps_web: bool = False) -> None:
     psutil.wait_procs(found, timeout=10)
 
 
-@contextmanager
-def _prepared(address: str) -> Iterator[None]:
-    """Load the site beside what is done within, then make database and static files ready.
+class Preparation:
+    """Makes database and static files ready, while programs load that wait for it."""
 
-    Raises:
-        StartError: that failed, and has said why.
-    """
-    command = [sys.executable, "-m", "config.running.prepare", "--address", address]
-    with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as process:
-        yield
-        process.communicate(b"go\n")
-    if process.returncode:
-        raise StartError("The site could not be prepared: see above.")
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._told_by = settings.DATA_DIR / "run" / "prepared"
+        self._told_by.unlink(missing_ok=True)
+        os.environ[PREPARED] = str(self._told_by)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "config.running.prepare", "--address", address],
+            cwd=settings.BASE_DIR,
+            stdin=subprocess.PIPE,
+        )
+
+    def finish(self) -> None:
+        """Start the embedded services, then have the rest done, and say so.
+
+        Raises:
+            ServiceError: a service does not start.
+            StartError: the rest failed, and has said why.
+        """
+        embedded.hold_services(settings.SERVICES)
+        self._process.communicate(b"go\n")
+        if self._process.returncode:
+            raise StartError("The site could not be prepared: see above.")
+        self._told_by.touch()
+        sys.stderr.write(f"Lookalike is at {self._address}/ - Ctrl-C stops it.\n")
+
+    def stop(self) -> None:
+        """Stop what is being done."""
+        self._process.terminate()
 
 
 def main() -> int:
@@ -191,13 +229,11 @@ def main() -> int:
         parser.error(f"cannot listen at {options.host}:{options.port}: {problem.strerror}")
     embedded.reach(settings.SERVICES)  # a wrong address is told before anything is prepared
     sys.stderr.write("Preparing the database; the first start takes a minute or two.\n")
-    with _prepared(f"http://{options.host}:{options.port}"):
-        embedded.hold_services(settings.SERVICES)
     for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
         left.unlink()  # counters of web processes that are gone
-    sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
+    preparation = Preparation(f"http://{options.host}:{options.port}")
     with holding:
-        return supervise(_programs(), mark, listening)
+        return supervise(_programs(), mark, listening, preparation)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from django.templatetags.static import static
 
 from config import embedded, env, oidc, storage
 from config.operation import mail, reporting
+from config.running.prepared import PREPARED
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
@@ -311,7 +312,9 @@ STORAGES = {
     "default": storage.blobs(OBJECT_STORAGE),
     "staticfiles": {"BACKEND": "config.static.StaticStorage"},
 }
-WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
+WHITENOISE_USE_FINDERS = (  # who waits for a prepared site will find them collected
+    PREPARED not in os.environ and not (STATIC_ROOT / "staticfiles.json").exists()
+)
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS  # a file may change while it is served
 FILE_UPLOAD_PERMISSIONS = 0o666 & ~UMASK
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o777 & ~UMASK

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
+import atexit
 import os
 import resource
 import signal
 import socket
 import sys
 import tempfile
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Any
 
@@ -25,6 +26,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 
+from config.running.memory import settle_memory
 from config.running.processes import relieve_orphans
 from config.running.rsgi import STALL_SECONDS, Adapter
 
@@ -110,17 +112,20 @@ def write_to_the_data_folder() -> None:
         tempfile.tempdir = str(folder)
 
 
-def settle_memory() -> None:
-    """Leave what is loaded by now out of all further collections of garbage.
+def leave_at_once() -> None:
+    """End this process; what was registered to run at its end has run.
 
-    It stays anyway; to look through it takes tenths of a second, of whatever request comes then.
+    A thread of granian's may ask for Python while Python is taken apart, and panics then.
     """
-    gc.collect()
-    gc.freeze()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def main() -> int:
     """Serve until told to stop; return the exit status."""
+    served = ExitStack()
+    atexit.register(served.close)  # before all others that will be, so it runs after them
     parser = argparse.ArgumentParser(prog="python -m config.web", description="Answer requests.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
@@ -141,6 +146,7 @@ def main() -> int:
     relieve_orphans()
     asyncio.run(serve(adapter, descriptor))
     adapter.close()
+    served.callback(leave_at_once)
     return 0
 
 

@@ -3,11 +3,13 @@
 import os
 from importlib import import_module
 
+import django
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from config.database.base import outage
 from config.operation.reporting import start_reporting
+from config.running.prepared import wait_until_prepared
 
 PATIENCE = 10.0  # seconds for which requests wait for a database that is away
 
@@ -16,5 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 start_reporting()
 outage.patience = PATIENCE
-application = get_wsgi_application()
+django.setup(set_prefix=False)
 import_module(settings.ROOT_URLCONF)  # every page, or the first request would wait for it
+wait_until_prepared()  # the middleware looks at the static files
+application = get_wsgi_application()

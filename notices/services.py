@@ -80,10 +80,10 @@ def _events() -> list[Notice]:
     since = timezone.now() - EVENT_AGE
     told = Notice.objects.filter(entry_id__isnull=False).values("entry_id")
     entries = Entry.objects.filter(action__in=[a.value for a in EVENTS], at__gte=since)
-    page = reverse("annotation:campaigns")
     return [
         Notice(
-            kind=EVENTS[Action(entry.action)], title=entry.subject_label[:200], path=page,
+            kind=EVENTS[Action(entry.action)], title=entry.subject_label[:200],
+            path=reverse("annotation:campaigns"),
             text=f"By {entry.actor_name or 'the command line'}.", entry_id=entry.pk,
             ended_at=timezone.now(),
         )

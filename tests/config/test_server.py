@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
 
+from config import settings
+from config.running import prepared
+from tests.made_tables import copy_tables
 from tests.site import Site
 from tests.waiting import wait_until
 
@@ -105,3 +111,58 @@ def test_killed_processes_come_back_the_next_start_recovers_and_ctrl_c_stops_all
     assert site.interrupt() == 0
     assert site.processes() == []
     assert not (site.data_dir / "postgres" / "postmaster.pid").exists(), site.log()
+
+
+def begin(data_dir: Path) -> Site:
+    """Start a server with tables of its own, and do not wait for it."""
+    site = Site(data_dir)
+    copy_tables(data_dir)
+    with (data_dir.parent / "site.log").open("wb") as log:
+        site.process = subprocess.Popen(
+            [sys.executable, "-m", "config.server", "--port", str(site.port)],
+            cwd=settings.BASE_DIR, stdout=log, stderr=log,
+            env={**os.environ, "LOOKALIKE_DATA": str(data_dir)},
+        )  # fmt: skip
+    return site
+
+
+def test_a_server_that_is_stopped_while_it_prepares_leaves_nothing(tmp_path: Path) -> None:
+    site = begin(tmp_path / "var")
+    assert site.process is not None
+    wait_until(lambda: bool(site.processes("config.web")))
+    assert not (site.data_dir / "run" / "prepared").exists()
+    site.process.send_signal(signal.SIGTERM)
+    assert site.process.wait(timeout=30) == 0
+    assert site.processes() == []
+    assert not (site.data_dir / "postgres" / "postmaster.pid").exists()
+
+
+def test_a_site_that_cannot_be_prepared_answers_nobody_and_says_why(tmp_path: Path) -> None:
+    """A file stands where a folder of static files belongs."""
+    (tmp_path / "var" / "static").mkdir(parents=True)
+    (tmp_path / "var" / "static" / "css").write_text("no folder")
+    site = begin(tmp_path / "var")
+    assert site.process is not None
+    assert site.process.wait(timeout=60) == 1
+    assert "The site could not be prepared: see above." in site.log()
+    assert "Lookalike is at" not in site.log()
+    assert not site.answers()
+    assert site.processes() == []
+
+
+def test_what_waits_for_a_prepared_site_goes_on_once_it_is(tmp_path: Path) -> None:
+    told_by = tmp_path / "prepared"
+    program = [sys.executable, "-P", str(Path(prepared.__file__)), sys.executable, "-c", "print(1)"]
+    waits = subprocess.Popen(program, env={**os.environ, prepared.PREPARED: str(told_by)})
+    with pytest.raises(subprocess.TimeoutExpired):
+        waits.wait(2 * prepared.WEB_FIRST_SECONDS)
+    told_by.touch()
+    assert waits.wait(timeout=20) == 0
+
+
+def test_workers_share_what_they_have_loaded() -> None:
+    """The first collection of garbage would copy all that processes have in common."""
+    program = "import config.celery, celery.signals as s, gc; s.celeryd_after_setup.send(None); "
+    program += "print(gc.get_freeze_count())"
+    frozen = subprocess.check_output([sys.executable, "-c", program], cwd=settings.BASE_DIR)
+    assert int(frozen) > 10_000
