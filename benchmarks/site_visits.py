@@ -116,7 +116,7 @@ def prepare() -> Any:
     from api import access, limits  # noqa: PLC0415
     from benchmarks.site_at_size import KEPT  # noqa: PLC0415
     from config import embedded  # noqa: PLC0415
-    from config.web import settle_memory  # noqa: PLC0415
+    from config.running.memory import settle_memory  # noqa: PLC0415
     from tests.clients import Browser  # noqa: PLC0415
 
     settle_memory()

@@ -1,7 +1,8 @@
 """Run the whole site: `python -m config.server [--host H] [--port N]`.
 
 supervisord keeps the web server and the workers alive; this process keeps the embedded
-PostgreSQL and Valkey alive, and stops everything when it is told to stop.
+PostgreSQL and Valkey alive, and stops everything when it is told to stop. Web processes load
+while database and static files are made ready, and workers once they are.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from config import embedded, settings
 from config.env import StartError
 from config.running.claim import claim
 from config.running.devices import DeviceWorker, workers_for
-from config.running.prepared import PREPARED
 from config.running.processes import MARK, is_web, marked_processes
+from config.running.when_prepared import PREPARED
 from config.web import listening_socket
 
 LOOK_SECONDS = 0.2  # whether the embedded services' processes live
@@ -64,7 +65,7 @@ class Program:
 def _programs() -> list[Program]:
     """Return what a whole site consists of, beside the embedded services."""
     binaries = Path(sys.executable).parent
-    when_prepared = f"{sys.executable} -P {settings.BASE_DIR}/config/running/prepared.py"
+    when_prepared = f"{sys.executable} -P {settings.BASE_DIR}/config/running/when_prepared.py"
     web = f"{sys.executable} -m config.web --socket {SOCKET}"
     light = (
         f"{binaries}/celery --quiet -A config worker --loglevel warning --queues light "

@@ -14,7 +14,7 @@ from django.templatetags.static import static
 
 from config import embedded, env, oidc, storage
 from config.operation import mail, reporting
-from config.running.prepared import PREPARED
+from config.running.when_prepared import PREPARED
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")

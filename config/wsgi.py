@@ -9,7 +9,7 @@ from django.core.wsgi import get_wsgi_application
 
 from config.database.base import outage
 from config.operation.reporting import start_reporting
-from config.running.prepared import wait_until_prepared
+from config.running.when_prepared import wait_until_prepared
 
 PATIENCE = 10.0  # seconds for which requests wait for a database that is away
 

@@ -20,10 +20,10 @@ from django.utils.translation import gettext_lazy
 
 from accounts import languages
 from accounts.models import User
-from accounts.refusal import refusal
 from accounts.sign_in.addresses import moved, site_address
 from accounts.sign_in.afterwards import do_afterwards
 from accounts.sign_in.devices import known_device, remember_device
+from accounts.sign_in.refused_page import refusal
 
 logger = logging.getLogger(__name__)
 

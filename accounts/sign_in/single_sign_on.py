@@ -21,9 +21,9 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
-from accounts.refusal import refusal
 from accounts.services import follow_groups
 from accounts.sessions.services import end_sessions
+from accounts.sign_in.refused_page import refusal
 from accounts.tokens.services import end_tokens
 from audit.actions import Action
 from audit.services import record

@@ -24,9 +24,9 @@ from annotation.models import Gold, QuestionKind, Stage
 from annotation.queries.judges import Judge, find_judge
 from annotation.queries.next_questions import WINDOW, AskedQuestion
 from annotation.queries.prepared import prepared_cursor
+from annotation.services.counted_votes import count_votes, lock_questions, surplus_questions
 from annotation.services.serving.first_answers import record_first_answer
 from annotation.services.serving.stages import advance
-from annotation.services.settling import count_votes, lock_questions, surplus_questions
 
 FIND_ENTRIES = """
 select q.uid, q.kind, e.stage, q.id, e.id, e.place, e.state = 'done',

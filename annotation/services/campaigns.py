@@ -20,10 +20,10 @@ from annotation.models import (
     TieRule,
 )
 from annotation.notions import AskedNotion
+from annotation.services.counted_votes import lock_panel, recount_pairs
 from annotation.services.guidelines import find_pictures
 from annotation.services.questions import Asked, add_questions
 from annotation.services.serving.queues import prepare_member, prepare_questions
-from annotation.services.settling import lock_panel, recount_pairs
 from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record

@@ -19,7 +19,7 @@ from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign, CampaignState, Exclusion, QuestionKind
 from annotation.queries.judges import counting_rules
-from annotation.services.settling import count_votes, lock_panel, lock_questions
+from annotation.services.counted_votes import count_votes, lock_panel, lock_questions
 from audit.actions import Action
 from audit.services import record
 

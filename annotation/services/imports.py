@@ -21,7 +21,7 @@ from annotation.models import (
 )
 from annotation.models.choices import NO_VOTES, VOTES
 from annotation.queries.judges import counting_rules
-from annotation.services.settling import count_votes, lock_panel, lock_questions
+from annotation.services.counted_votes import count_votes, lock_panel, lock_questions
 from audit.actions import Action
 from audit.services import record
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.judges import counting_rules
 from annotation.queries.prepared import rows_of
-from annotation.services.settling import count_votes, counted_votes, lock_panel, lock_questions
+from annotation.services.counted_votes import count_votes, counted_votes, lock_panel, lock_questions
 
 MEMBERS = """
 select m.id, m.n_total, m.n_done, m.last_place, count(e.id),

@@ -12,7 +12,7 @@ from accounts.models import User
 from annotation.errors import CampaignError, ChangedMeanwhileError
 from annotation.models import Campaign, CampaignState, PanelMember, Serving, StateChange
 from annotation.notions import asked_notion
-from annotation.services.settling import lock_panel, recount_pairs
+from annotation.services.counted_votes import lock_panel, recount_pairs
 from annotation.setting_names import label_of, value_in_words
 from annotation.task_kinds import PAIR, TaskKind
 from audit.actions import Action

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from accounts.access import admin_required, signed_in
 from annotation.errors import CampaignError
 from annotation.forms import GuidelinesForm, MembersForm, SettingsForm
-from annotation.gold_files import read_gold
+from annotation.gold_csv import read_gold
 from annotation.gold_forms import (
     GoldFileForm,
     GoldFromCampaignForm,

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from accounts.refusals import add_refusal
+from accounts.form_refusals import add_refusal
 from annotation.queries.campaigns import campaign_tabs, campaigns_shown_to
 from conditional.campaigns.kinds import TRIPLET
 from conditional.campaigns.queries import Result, compute_statistics, list_results

@@ -18,7 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from accounts.refusals import add_refusal
+from accounts.form_refusals import add_refusal
 from audit.actions import Action
 from audit.services import record
 from catalog.images.crops import SIDES, crop_response

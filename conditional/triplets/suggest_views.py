@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
-from accounts.refusals import add_refusal
+from accounts.form_refusals import add_refusal
 from conditional.template_sets.forms import SuggestForm
 from conditional.triplets.pictures import shown_questions
 from conditional.triplets.queries import places_to_compare

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import admin_required, signed_in
-from accounts.refusals import add_refusal
+from accounts.form_refusals import add_refusal
 from catalog.models import Catalog
 from conditional.models import TemplateSet, TripletSet
 from conditional.uploads.files import Kind

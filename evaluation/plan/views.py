@@ -13,8 +13,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import admin_required, signed_in
+from accounts.form_refusals import add_refusal
 from accounts.models import User
-from accounts.refusals import add_refusal
 from annotation.models import Campaign
 from catalog.charts import Axis, Chart
 from evaluation.models import PlannedCampaign

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
-from accounts.refusals import add_refusal
+from accounts.form_refusals import add_refusal
 from evaluation.models import RoundPlan
 from evaluation.results.leaderboard import HEADINGS
 from evaluation.results.queries import latest_result

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from accounts.refusals import add_refusal
+from accounts.form_refusals import add_refusal
 from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import EmbeddingError
 from catalog.vectors.projections import read_layers

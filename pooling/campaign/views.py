@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, signed_in
-from accounts.refusals import add_refusal
+from accounts.form_refusals import add_refusal
 from annotation.notions import learned_notions
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused

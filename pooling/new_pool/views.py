@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
+from accounts.form_refusals import add_refusal
 from accounts.models import User
-from accounts.refusals import add_refusal
 from catalog.browsing.facets import attribute_suggestions
 from catalog.models import Catalog
 from catalog.short_names import name_check_page

@@ -16,8 +16,8 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from accounts.models import User
-from accounts.refusal import refusal
 from accounts.services import mail_password_link
+from accounts.sign_in.refused_page import refusal
 from annotation.models import Campaign, CampaignState, Stage
 from annotation.services import close_campaign, pause_campaign
 from conditional.campaigns.services import ask_panel

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from config import settings
-from config.running import prepared
+from config.running import when_prepared
 from tests.made_tables import copy_tables
 from tests.site import Site
 from tests.waiting import wait_until
@@ -152,10 +152,11 @@ def test_a_site_that_cannot_be_prepared_answers_nobody_and_says_why(tmp_path: Pa
 
 def test_what_waits_for_a_prepared_site_goes_on_once_it_is(tmp_path: Path) -> None:
     told_by = tmp_path / "prepared"
-    program = [sys.executable, "-P", str(Path(prepared.__file__)), sys.executable, "-c", "print(1)"]
-    waits = subprocess.Popen(program, env={**os.environ, prepared.PREPARED: str(told_by)})
+    waiting = [sys.executable, "-P", str(Path(when_prepared.__file__))]
+    program = [*waiting, sys.executable, "-c", "pass"]
+    waits = subprocess.Popen(program, env={**os.environ, when_prepared.PREPARED: str(told_by)})
     with pytest.raises(subprocess.TimeoutExpired):
-        waits.wait(2 * prepared.WEB_FIRST_SECONDS)
+        waits.wait(2 * when_prepared.WEB_FIRST_SECONDS)
     told_by.touch()
     assert waits.wait(timeout=20) == 0
 

@@ -1,5 +1,4 @@
-"""The web process loads no neural networks, which are heavy and belong to workers, and adds up in
-one thread."""
+"""A web process loads no neural networks, which belong to workers, and adds up in one thread."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ AT_ONCE = WINDOW  # pairs lent at least, so that most requests find enough
 MAX_HELD_BEFORE = 2 * WINDOW  # questions held by a judge who is lent a batch of `controls`
 
 # Of a judge who has been lent thousands of pairs since the statistics were made, the database
-# thinks to have none, and may read them all. So what is open is found first, and ("offset 0") each
-# pair that may be lent is looked up alone.
+# thinks to have none, and may read them all. So RENEW finds what is open first, and CLAIM
+# ("offset 0") looks each pair up alone that may be lent.
 RENEW = """
 update annotation_queueentry set lease_until = %s
 where id = any(array(select id from annotation_queueentry where member_id = %s and state = 'open'))

@@ -14,7 +14,7 @@ from annotation.models import (
     QueueEntry,
     Stage,
 )
-from annotation.services.settling import lock_panel, recount_pairs
+from annotation.services.counted_votes import lock_panel, recount_pairs
 from audit.actions import Action
 from audit.services import record
 from lookalike.agreement.grades import agrees

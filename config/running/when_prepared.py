@@ -1,6 +1,6 @@
 """Programs start beside the preparation of their site, and wait here until it is done.
 
-    python -P config/running/prepared.py PROGRAM ARGUMENT...
+    python -P config/running/when_prepared.py PROGRAM ARGUMENT...
 
 waits, leaves the processors to the web processes a while, then becomes that program. It runs as a
 file: as a module it would load Celery first.
