@@ -10,10 +10,18 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from timm.layers import Conv2dSame
 from torch import nn
 
 from lookalike.backbones.embed import embed_images
-from lookalike.backbones.engines import MAX_BYTES, choose_engine, export_onnx
+from lookalike.backbones.engines import (
+    AT_ONCE,
+    MAX_BYTES,
+    choose_engine,
+    export_onnx,
+    onnx_forward,
+    onnx_session,
+)
 from lookalike.backbones.loading import load_backbone
 from lookalike.backbones.networks import NetworkBackbone, Pixels
 
@@ -32,6 +40,19 @@ class Sum(nn.Module):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         changed: torch.Tensor = self.change(images.flatten(1) * self.weight)
         return changed
+
+
+class Heads(nn.Module):
+    """The first of some tokens, after one layer of attention."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        tokens = images.permute(0, 2, 1, 3).flatten(2)
+        first: torch.Tensor = self.layer(tokens)[:, 0]
+        return first
 
 
 def network(model: nn.Module) -> NetworkBackbone:
@@ -83,6 +104,27 @@ def test_an_exported_network_takes_batches_of_any_size_and_agrees(tmp_path: Path
         values = list(np.random.default_rng(n).integers(0, 256, (n, SIDE, SIDE, 3), np.uint8))
         np.testing.assert_allclose(backbone.embed(values), expected.embed(values), atol=1e-5)
     assert bool(list(tmp_path.glob("*.onnx"))) == (verdict.engine == "onnxruntime")
+
+
+def test_a_network_with_attention_of_torchs_own_is_exported(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(48, 4, 64, batch_first=True, norm_first=True)
+    rows = nn.Sequential(nn.Flatten(2), nn.Unflatten(2, (64, 16)), Heads(layer))
+    backbone = network(rows)
+    verdict = choose_engine(backbone, tmp_path)
+    assert "ms a picture to torch's" in verdict.reason
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+def test_padding_of_a_known_size_is_worked_out_once() -> None:
+    padded = nn.Sequential(Conv2dSame(3, 8, 3, stride=2), nn.ReLU())
+    exported = export_onnx(padded, torch.rand(1, 3, SIDE, SIDE))
+    batch = torch.rand(5, 3, SIDE, SIDE)
+    for at_once in AT_ONCE:
+        session = onnx_session(exported, at_once)
+        assert session.get_inputs()[0].shape == [at_once, 3, SIDE, SIDE]
+        found = onnx_forward(session, at_once, batch)
+        np.testing.assert_allclose(found, padded(batch).detach(), atol=1e-5)
 
 
 def test_what_was_found_is_kept_and_a_damaged_file_is_made_again(
