@@ -183,7 +183,7 @@ def compare(given: argparse.Namespace, answers: Path) -> None:
     for name in given.models:
         options = ["--images", given.images, "--models", name, "--n", str(given.n)]
         options += ["--answers", str(answers)]
-        ways = [rounds.start("benchmarks.embed", options, way) for way in WAYS]
+        ways = [rounds.start("benchmarks.embed", options, way) for way in given.ways]
         rounds.run(ways, given.rounds)
         rounds.stop(ways)
         plain, forward, ours = (next(w for w in ways if w.name == name) for name in PEERS)
@@ -209,12 +209,17 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=["lite0", "resnet18", "clip"])
     parser.add_argument("--n", type=int, default=512, help="how many photos")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--ways", nargs="+", choices=WAYS, default=WAYS, help=f"{', '.join(PEERS)} and others"
+    )
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     parser.add_argument("--answers", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.way:
         serve_way(given)
         return
+    if missing := set(PEERS) - set(given.ways):
+        parser.error(f"--ways lacks what others are compared with: {', '.join(sorted(missing))}")
     with tempfile.TemporaryDirectory() as answers, tempfile.TemporaryDirectory() as photos:
         if given.images is None:
             make_photos(Path(photos), given.n)

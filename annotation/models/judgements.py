@@ -71,8 +71,9 @@ class Judgement(models.Model):
         db_constraint=False,
     )  # fmt: skip
     event = models.OneToOneField(
-        JudgementEvent, on_delete=models.CASCADE, related_name="+", db_constraint=False
-    )
+        JudgementEvent, primary_key=True, on_delete=models.CASCADE, related_name="+",
+        db_constraint=False,
+    )  # fmt: skip
     answer = models.CharField(max_length=15, choices=Answer)
     is_surplus = models.BooleanField(
         default=False, help_text="k of n: came after k votes; kept, exported, not counted."
@@ -89,7 +90,7 @@ class Judgement(models.Model):
     )
 
     class Meta:
-        ordering = ["id"]
+        ordering = ["event_id"]
         indexes = [models.Index(fields=["member", "event"], name="judgement_of_member")]
         constraints = [
             models.UniqueConstraint(fields=["question", "member"], name="one_judgement_per_judge"),

@@ -27,14 +27,14 @@ group by question_id having count(*) >= %s
 """
 PROMOTE = """
 with place as (
-    select id, question_id, is_surplus,
+    select event_id, is_surplus,
            row_number() over (partition by question_id order by is_surplus, event_id) as number
     from annotation_judgement
     where question_id = any(%s::bigint[]) and answer not in ('cant_tell', 'skip')
       and not is_excluded
 )
 update annotation_judgement j set is_surplus = false
-from place where place.id = j.id and place.is_surplus and place.number <= %s
+from place where place.event_id = j.event_id and place.is_surplus and place.number <= %s
 returning j.question_id, j.event_id
 """
 COUNT = """

@@ -25,7 +25,8 @@ from audit.services import record
 
 MAX_AT_ONCE = 500
 FIND = """
-select v.id, v.question_id, v.member_id, q.kind, j.id is not null, coalesce(j.is_excluded, false)
+select v.id, v.question_id, v.member_id, q.kind, j.event_id is not null,
+       coalesce(j.is_excluded, false)
 from annotation_judgementevent v
 join annotation_question q on q.id = v.question_id
 left join annotation_judgement j on j.event_id = v.id
@@ -72,14 +73,14 @@ from (select member_id, count(*) as n from closed group by member_id) x where x.
 # Those that count again keep their place; first go those that had taken it, then the latest.
 DEMOTE = """
 with place as (
-    select id, row_number() over (
+    select event_id, row_number() over (
         partition by question_id
         order by event_id <> all(%(again)s::bigint[]), event_id = any(%(promoted)s::bigint[]),
                  event_id) as number
     from annotation_judgement where question_id = any(%(questions)s::bigint[]) and is_counted
 )
 update annotation_judgement j set is_surplus = true
-from place where place.id = j.id and place.number > %(k)s
+from place where place.event_id = j.event_id and place.number > %(k)s
 """
 
 

@@ -77,8 +77,7 @@ create temporary table imported on commit drop as
 select matched.*, (%(prefix)s || lpad(to_hex(row), 8, '0'))::uuid as uuid,
     case when existing is null then nextval(%(sequence)s::regclass) end as event_id
 from (
-    select g.*, q.id as question_id, m.id as member_id, j.answer as existing,
-           min(g.row) over (partition by g.query_id, g.candidate_id, g.annotator_id) as first
+    select g.*, q.id as question_id, m.id as member_id, j.answer as existing
     from given g
     left join annotation_question q on q.campaign_id = %(campaign)s and q.kind = 'pair'
          and q.query_id = g.query_id and q.candidate_id = g.candidate_id
@@ -97,12 +96,15 @@ select row, case
         then '“' || answer || '” takes no reason'
     when member_id is null then 'the annotator is not on the panel'
     when question_id is null then 'the pair is not in the campaign'
-    when row <> first then 'the annotator has judged this pair in an earlier row'
+    when row > first then 'the annotator has judged this pair in an earlier row'
     else 'the annotator has judged this pair already, as “' || existing || '”' end
-from imported
+from imported left join (
+    select question_id, member_id, min(row) as first from imported
+    group by question_id, member_id having count(*) > 1
+) repeated using (question_id, member_id)
 where answer <> all(%(answers)s::text[]) or reason <> all(%(reasons)s::text[])
    or (reason <> '' and answer not in ('skip', 'cant_tell'))
-   or member_id is null or question_id is null or row <> first or existing <> answer
+   or member_id is null or question_id is null or row > first or existing <> answer
 order by row
 """
 EVENTS = """

@@ -51,7 +51,7 @@ select m.number, q.uid::text from annotation_queueentry e
 join annotation_panelmember m on m.id = e.member_id
 join annotation_question q on q.id = e.question_id
 left join annotation_judgement j on j.question_id = e.question_id and j.member_id = e.member_id
-where m.campaign_id = %s and e.state = 'done' and j.id is null
+where m.campaign_id = %s and e.state = 'done' and j.event_id is null
 """
 
 

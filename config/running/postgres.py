@@ -31,7 +31,8 @@ def start_postgres(services: Services) -> None:
     bring_up_to_date(services)
     make_cluster(services.postgres_folder)
     log = services.postgres_folder / "server.log"
-    options = f"-k {services.postgres_sockets} -h '' -N 200 -c shared_buffers=256MB"
+    memory = "-c shared_buffers=256MB -c wal_buffers=32MB"  # room for the log of an import
+    options = f"-k {services.postgres_sockets} -h '' -N 200 {memory}"
     if sys.platform == "linux":  # after a crash it syncs each of a thousand files one by one else
         options += " -c recovery_init_sync_method=syncfs"
     deadline = time.monotonic() + START_SECONDS

@@ -174,7 +174,9 @@ def test_drafts_and_closed_campaigns_take_no_import(campaign_of):
 def test_when_k_of_n_judge_the_votes_after_the_kth_are_surplus(campaign_of):
     campaign = campaign_of(1, 2, 4, serving="k_of_n", k=2)
     import_judgements(campaign=campaign, rows=rows_of(campaign, "scds s..."))
-    judgements = Judgement.objects.order_by("question__query_id", "question__candidate_id", "id")
+    judgements = Judgement.objects.order_by(
+        "question__query_id", "question__candidate_id", "event_id"
+    )
     assert [(j.answer, j.is_surplus) for j in judgements] == [
         (S, False), ("cant_tell", False), (D, False), (S, True), (S, False),
     ]  # fmt: skip

@@ -182,9 +182,9 @@ def test_taking_a_vote_back_lets_the_earliest_surplus_count(leased):
     [uid] = a.uids([question])
     b.send(answer_to(uid, "different", at=2))
     c.send(answer_to(uid, "similar", at=3))
-    assert [j.is_surplus for j in Judgement.objects.order_by("id")] == [False, True, True]
+    assert [j.is_surplus for j in Judgement.objects.order_by("event_id")] == [False, True, True]
     a.send(answer_to(question["uid"], "withdrawn", at=4, undoes=first["uuid"]))
-    assert [j.is_surplus for j in Judgement.objects.order_by("id")] == [False, True]
+    assert [j.is_surplus for j in Judgement.objects.order_by("event_id")] == [False, True]
     assert counters_are_true(campaign)
 
 
