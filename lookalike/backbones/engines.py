@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import platform
 import time
 import warnings
@@ -38,8 +39,8 @@ logger = logging.getLogger(__name__)
 
 TORCH, ONNX = "torch", "onnxruntime"
 N_TRIED = 32  # pictures that both engines embed
-N_TIMED, MOST_ROUNDS = 16, 4  # pictures whose time is taken, in whole batches, and how often
-LONG_SECONDS = 0.3  # of a processor; rounds that have taken so long are told from noise
+N_TIMED, MOST_ROUNDS = 16, 4  # pictures whose time is taken, and how often
+LONG_SECONDS = 0.6  # of a processor; what has taken so long is told from noise
 AT_ONCE = (1, 2, 4)  # pictures at a time: few stay in the cache, many share the weights
 N_EXAMPLES = 1  # pictures that a network is exported with
 N_IMAGES = "n"  # what an exported network calls their number
@@ -206,12 +207,13 @@ def _trial(backbone: NetworkBackbone, exported: bytes) -> Trial:
     """Embed pictures by both engines, ONNX Runtime with as many at a time as is fastest."""
     batches = _pictures(backbone)
     timed = batches[: max(1, N_TIMED // backbone.batch_size)]
+    parts = [part for batch in timed for part in torch.split(batch, max(AT_ONCE))]
     by_torch = _embedded(backbone.forward_by_torch, batches)
     took_ms: dict[int, float] = {}
     for n in AT_ONCE:
         try:
             forward = partial(onnx_forward, onnx_session(exported, n), n)
-            took_ms[n] = _best_ms(forward, timed)
+            took_ms[n] = _best_ms(forward, parts)
         except Exception as problem:  # ONNX Runtime's own; some export the number of their example
             if n == N_EXAMPLES or is_out_of_memory(problem):
                 raise
@@ -234,17 +236,24 @@ def _embedded(forward: Forward, batches: Sequence[torch.Tensor]) -> Vectors:
 
 
 def _best_ms(forward: Forward, batches: Sequence[torch.Tensor]) -> float:
-    """Return the milliseconds of a processor that a picture takes at best, in two rounds or more.
+    """Return the milliseconds of a processor that a picture takes at best, in a round or more.
 
-    A large network's rounds differ little from each other, and are long.
+    A large network is not given all batches: its pictures differ little, and take long.
     """
-    spent: list[float] = []
-    while len(spent) < 2 or (len(spent) < MOST_ROUNDS and sum(spent) < LONG_SECONDS):
-        started = time.thread_time()
+    forward(batches[0][:1])  # the first run asks for memory
+    best, spent = math.inf, 0.0
+    for _ in range(MOST_ROUNDS):
+        n_images, started = 0, time.thread_time()
         for batch in batches:
             forward(batch)
-        spent.append(time.thread_time() - started)
-    return 1000 * min(spent) / sum(map(len, batches))
+            n_images += len(batch)
+            took = time.thread_time() - started
+            if took > LONG_SECONDS:
+                break
+        best, spent = min(best, took / n_images), spent + took
+        if spent > LONG_SECONDS:
+            break
+    return 1000 * best
 
 
 def _pictures(backbone: NetworkBackbone) -> list[torch.Tensor]:
