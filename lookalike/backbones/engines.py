@@ -92,8 +92,7 @@ def choose_engine(backbone: NetworkBackbone, folder: Path) -> Verdict:
             verdict = Verdict(TORCH, f"nothing can be kept in {folder}: {problem}")
         logger.info("%s is run by %s: %s", backbone.spec, verdict.engine, verdict.reason)
     if verdict.engine == ONNX:
-        session = onnx_session(network, verdict.at_once)
-        forward = partial(onnx_forward, session, verdict.at_once)
+        forward = _by_onnx(network, verdict.at_once)
         backbone.run_by(forward, f"{ONNX} {onnxruntime.__version__}")
     return verdict
 
@@ -212,14 +211,12 @@ def _trial(backbone: NetworkBackbone, exported: bytes) -> Trial:
     took_ms: dict[int, float] = {}
     for n in AT_ONCE:
         try:
-            forward = partial(onnx_forward, onnx_session(exported, n), n)
-            took_ms[n] = _best_ms(forward, parts)
+            took_ms[n] = _best_ms(_by_onnx(exported, n), parts)
         except Exception as problem:  # ONNX Runtime's own; some export the number of their example
             if n == N_EXAMPLES or is_out_of_memory(problem):
                 raise
-            continue
-        if took_ms[n] == min(took_ms.values()):
-            at_once, by_onnx = n, forward
+    at_once = min(took_ms, key=took_ms.__getitem__)
+    by_onnx = _by_onnx(exported, at_once)  # anew: two at a time would be the weights twice
     vectors = _embedded(by_onnx, batches)
     return Trial(
         agreement=_agreement(by_torch, vectors),
@@ -228,6 +225,11 @@ def _trial(backbone: NetworkBackbone, exported: bytes) -> Trial:
         onnx_ms=took_ms[at_once],
         at_once=at_once,
     )
+
+
+def _by_onnx(network: Path | bytes, at_once: int) -> Forward:
+    """Return what makes vectors of batches by ONNX Runtime, so many pictures at a time."""
+    return partial(onnx_forward, onnx_session(network, at_once), at_once)
 
 
 def _embedded(forward: Forward, batches: Sequence[torch.Tensor]) -> Vectors:
