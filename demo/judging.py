@@ -60,7 +60,7 @@ def judge_all(
     given = Judgement.objects.filter(
         question__campaign=campaign, question__kind=QuestionKind.PAIR, is_surplus=False
     )
-    by_answer = dict(given.values_list("answer").annotate(n=Count("id")).order_by("answer"))
+    by_answer = dict(given.values_list("answer").annotate(n=Count("pk")).order_by("answer"))
     return {"judges": len(experts), "answers": sum(by_answer.values()), **by_answer}
 
 
