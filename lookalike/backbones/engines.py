@@ -172,12 +172,13 @@ def _find_out(backbone: NetworkBackbone, network: Path) -> Verdict:
         return Verdict(TORCH, f"its weights have {n_bytes:,} bytes, and ONNX takes {MAX_BYTES:,}")
     try:
         exported = export_onnx(model, example)
+    except Exception as problem:  # the exporter raises many kinds
+        return _left_to_torch("it cannot be exported", problem)
+    try:
         with Pool(1) as pool:  # one thread, as each of those that embed
             trial = pool.begin(partial(_trial, backbone), exported).result()
-    except Exception as problem:  # the exporter raises many kinds
-        if is_out_of_memory(problem):
-            raise
-        return Verdict(TORCH, f"it cannot be exported: {str(problem).strip().splitlines()[0]}")
+    except Exception as problem:  # ONNX Runtime's own, and torch's
+        return _left_to_torch("it fails when it is tried", problem)
     found = f"{trial.onnx_ms:.1f} ms a picture to torch's {trial.torch_ms:.1f}"
     if not (trial.agreement >= LEAST_AGREEMENT and trial.change <= LARGEST_CHANGE):
         return Verdict(
@@ -189,6 +190,14 @@ def _find_out(backbone: NetworkBackbone, network: Path) -> Verdict:
         return Verdict(TORCH, found)
     write_atomically(network, lambda file: file.write(exported))
     return Verdict(ONNX, found, trial.at_once, hashlib.sha256(exported).hexdigest())
+
+
+def _left_to_torch(what: str, problem: Exception) -> Verdict:
+    """Return that torch runs a network, and why; too little memory is no reason that lasts."""
+    if is_out_of_memory(problem):
+        raise problem
+    first_line = str(problem).strip().partition("\n")[0]
+    return Verdict(TORCH, f"{what}: {first_line}")
 
 
 @dataclass(frozen=True)

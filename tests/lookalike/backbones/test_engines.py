@@ -164,6 +164,15 @@ def test_a_network_that_cannot_be_exported_stays_with_torch(tmp_path: Path) -> N
     assert "engine" not in backbone.card
 
 
+def test_a_network_that_fails_when_it_is_tried_stays_with_torch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lookalike.backbones.engines.export_onnx", lambda *_: b"no network")
+    verdict = choose_engine(network(Sum(lambda values: values)), tmp_path)
+    assert verdict.engine == "torch"
+    assert verdict.reason.startswith("it fails when it is tried: ")
+
+
 def test_an_engine_that_finds_other_neighbours_is_not_taken(tmp_path: Path) -> None:
     backbone = network(Sum(lambda values: values + torch.randn_like(values)))
     verdict = choose_engine(backbone, tmp_path)
