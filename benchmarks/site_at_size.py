@@ -43,30 +43,35 @@ MODELS = (
 )
 N_CHECKS = 40  # half of them silent gold, half repeats
 N_SMALL = 30  # pairs of each of the other campaigns
+ENTRIES = """
+insert into annotation_queueentry (member_id, question_id, position, place, stage, state,
+    last_uuid, decided_at)
+select member_id, question_id, place, place, 'judging',
+    case when is_done then 'done' else 'open' end,
+    case when is_done then gen_random_uuid() end, case when is_done then at end
+from (
+    select m.id as member_id, q.id as question_id,
+        row_number() over (partition by m.id order by q.position, q.id) as place,
+        q.kind <> 'example' and not (m.number = 1 and q.position < %(open)s) as is_done,
+        now() - interval '30 days' + q.id %% 1000000 * interval '2 s' as at
+    from annotation_question q join annotation_panelmember m using (campaign_id)
+    where q.campaign_id = %(campaign)s
+) asked
+"""
 EVENTS = """
 insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode, device,
     guideline_version, shown_at, decided_at, received_at, visible_ms, load_ms)
-select gen_random_uuid(), q.id, m.id,
+select e.last_uuid, q.id, m.id,
     case when abs(hashtext(q.id::text || '/' || m.number)) %% 500 = 0 then 'cant_tell'
          when (abs(hashtext(q.id::text)) %% 100 < 60)
            <> (abs(hashtext(q.id::text || '-' || m.number)) %% 100 < 8) then 'similar'
          else 'different' end,
     '', case when q.id %% 9 = 0 then 'sheet' else 'pair' end, 'keyboard', 1,
-    at - interval '2 s', at, at, 400 + abs(hashtext(q.id::text || m.number)) %% 4000, q.id %% 90
-from annotation_question q join annotation_panelmember m using (campaign_id),
-    lateral (select now() - interval '30 days' + q.id %% 1000000 * interval '2 s' as at) clock
-where q.campaign_id = %(campaign)s and q.kind <> 'example'
-  and not (m.number = 1 and q.position < %(open)s)
-"""
-ENTRIES = """
-insert into annotation_queueentry (member_id, question_id, position, place, stage, state,
-    last_uuid, decided_at)
-select m.id, q.id, row_number() over w, row_number() over w, 'judging',
-    case when v.id is null then 'open' else 'done' end, v.uuid, v.decided_at
+    e.decided_at - interval '2 s', e.decided_at, e.decided_at,
+    400 + abs(hashtext(q.id::text || m.number)) %% 4000, q.id %% 90
 from annotation_question q join annotation_panelmember m using (campaign_id)
-left join annotation_judgementevent v on v.question_id = q.id and v.member_id = m.id
-where q.campaign_id = %(campaign)s
-window w as (partition by m.id order by q.position, q.id)
+join annotation_queueentry e on e.question_id = q.id and e.member_id = m.id
+where q.campaign_id = %(campaign)s and e.state = 'done'
 """
 MEMBERS = """
 update annotation_panelmember m set n_total = x.n, n_done = x.n_done, last_place = x.n
@@ -256,10 +261,10 @@ def make_campaign(pool: Pool, queries: Any, shown: Any, size: Size, judge: User)
         campaign.panel.create(annotator=person, number=number, read_version=1)
     add_checks(campaign)
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(EVENTS, {"campaign": campaign.pk, "open": max(5, shown.size // OPEN_SHARE)})
+        n_open = max(5, shown.size // OPEN_SHARE)
+        for statement in (ENTRIES, EVENTS, MEMBERS):
+            cursor.execute(statement, {"campaign": campaign.pk, "open": n_open})
         cursor.execute(JUDGEMENTS, [campaign.pk])
-        for statement in (ENTRIES, MEMBERS):
-            cursor.execute(statement, {"campaign": campaign.pk})
     return campaign
 
 

@@ -22,13 +22,12 @@ NO_VOTES = frozenset({"cant_tell", "skip"})
 
 @dataclass(frozen=True)
 class Register:
-    """One question of one judge as it stands; `question_id` and `entry_id` name its rows.
+    """One question of one judge as it stands; `question_id` names it.
 
     `answer` is that of the event that holds, "" when there is none or it was taken back.
     """
 
     question_id: int
-    entry_id: int
     place: int
     is_done: bool
     answer: str

@@ -99,10 +99,14 @@ class QueueEntry(models.Model):
     The last event that touched the entry decides what counts (see `annotation.answering.register`).
     """
 
+    pk = models.CompositePrimaryKey("member", "question")
     member = models.ForeignKey(
-        PanelMember, on_delete=models.CASCADE, related_name="queue", db_index=False
+        PanelMember, on_delete=models.CASCADE, related_name="queue", db_index=False,
+        db_constraint=False,
+    )  # fmt: skip
+    question = models.ForeignKey(
+        Question, on_delete=models.CASCADE, related_name="entries", db_constraint=False
     )
-    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="entries")
     position = models.PositiveBigIntegerField(help_text="Order in which it was drawn, from 1.")
     place = models.PositiveBigIntegerField()
     stage = models.CharField(max_length=14, choices=Stage, default=Stage.JUDGING)
@@ -113,12 +117,9 @@ class QueueEntry(models.Model):
 
     class Meta:
         ordering = ["member", "place"]
-        constraints = [
-            models.UniqueConstraint(fields=["member", "question"], name="one_entry_per_question")
-        ]
         indexes = [
-            models.Index(
-                fields=["member", "place"],
+            models.Index(  # in the order in which they are asked
+                fields=["member", "place", "question"],
                 condition=models.Q(state=EntryState.OPEN),
                 name="entry_open",
             ),

@@ -40,16 +40,16 @@ IS_ASKED = """
 WINDOW = 20  # how far ahead a judge may look, whatever is asked for
 # The few that are wanted are taken before anything is joined: this runs at each key press.
 AHEAD = f"""
-select q.uid, e.place, e.id as entry, e.is_training, e.lease_until, q.subject, q.query_id,
+select q.uid, e.place, e.question_id, e.is_training, e.lease_until, q.subject, q.query_id,
        q.candidate_id
 from (
     select * from (
-        select e.id, e.question_id, e.place, e.stage = 'training' as is_training, e.lease_until
+        select e.question_id, e.place, e.stage = 'training' as is_training, e.lease_until
         from annotation_queueentry e
         where e.member_id = {{member}} and e.question_id is distinct from {{answered}}
           and {IS_ASKED.format(stage="{stage}")}
-        order by e.place, e.id limit {WINDOW}
-    ) e where e.place > %(after)s order by e.place, e.id limit {{n}}
+        order by e.place, e.question_id limit {WINDOW}
+    ) e where e.place > %(after)s order by e.place, e.question_id limit {{n}}
 ) e join annotation_question q on q.id = e.question_id
 """  # noqa: S608  (constants)
 # A pair that others hold, or that is free, may yet be lent to a judge who has not had it.
@@ -127,7 +127,7 @@ def ahead_statement(n: int, *, member: str, stage: str, answered: str = "null") 
     """Return SQL for a judge's next questions behind the place `after`, a value of its own.
 
     Only of the next `WINDOW`: who sees the queue to its end sees which queries come again. Rows
-    are what `asked_questions` reads, in no order: that is (place, entry).
+    are what `asked_questions` reads, in no order: that is (place, question_id).
 
     Args:
         n: how many. It stands in the statement: an unknown limit would keep it from one plan.
@@ -159,7 +159,7 @@ def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
     statement = ahead_statement(n, member="%(member)s", stage="%(stage)s")
     with prepared_cursor() as cursor:
         cursor.execute(
-            f"{statement} order by place, entry",
+            f"{statement} order by place, question_id",
             {"member": judge.member_id, "stage": judge.stage, "after": after},
         )
         return asked_questions(judge, cursor.fetchall())

@@ -29,7 +29,7 @@ from annotation.services.serving.first_answers import record_first_answer
 from annotation.services.serving.stages import advance
 
 FIND_ENTRIES = """
-select q.uid, q.kind, e.stage, q.id, e.id, e.place, e.state = 'done',
+select q.uid, q.kind, e.stage, q.id, e.place, e.state = 'done',
        case when v.answer = 'withdrawn' then '' else coalesce(v.answer, '') end,
        e.last_uuid, e.decided_at
 from annotation_question q
@@ -59,8 +59,8 @@ with given as (
     returning id, uuid
 ), changed as (
     select * from jsonb_to_recordset(%(registers)s::jsonb) as x(
-        question_id bigint, entry_id bigint, place bigint, is_done boolean, answer text,
-        last_uuid uuid, decided_at timestamptz, is_surplus boolean)
+        question_id bigint, place bigint, is_done boolean, answer text, last_uuid uuid,
+        decided_at timestamptz, is_surplus boolean)
 ), removed as (
     delete from annotation_judgement j using changed
     where j.member_id = %(member)s and j.question_id = changed.question_id and not changed.is_done
@@ -79,7 +79,7 @@ with given as (
                 else e.state end,
         lease_until = case when not changed.is_done and e.state in ('open', 'done')
                       then %(lease_until)s::timestamptz end
-    from changed where e.id = changed.entry_id
+    from changed where e.member_id = %(member)s and e.question_id = changed.question_id
 )
 update annotation_panelmember
 set n_done = n_done + %(grown)s, last_place = %(last_place)s

@@ -51,22 +51,22 @@ where campaign_id = %s and is_active and stage <> 'not_qualified'
 """
 RELEASE = """
 with freed as (
-    select id from annotation_queueentry
+    select member_id, question_id from annotation_queueentry
     where question_id = any(%s::bigint[]) and member_id is distinct from %s and state = 'open'
     for update skip locked
 )
 update annotation_queueentry e set state = 'settled', lease_until = null
-from freed where freed.id = e.id
+from freed where e.member_id = freed.member_id and e.question_id = freed.question_id
 returning e.member_id, e.question_id
 """
 ASK_AGAIN = """
 with asked as (
-    select id from annotation_queueentry
+    select member_id, question_id from annotation_queueentry
     where question_id = any(%s::bigint[]) and member_id is distinct from %s and state = 'settled'
     for update skip locked
 )
 update annotation_queueentry e set state = case when %s then 'expired' else 'open' end
-from asked where asked.id = e.id
+from asked where e.member_id = asked.member_id and e.question_id = asked.question_id
 returning e.member_id, e.question_id
 """
 STORE = """

@@ -42,7 +42,7 @@ update annotation_judgement set is_excluded = false where event_id = any(%s::big
 # Each question asked again comes behind all that the judge has been given.
 ASK_AGAIN = """
 with asked as (
-    select e.id, e.member_id, e.state = 'done' as was_done,
+    select e.member_id, e.question_id, e.state = 'done' as was_done,
            m.last_place + row_number() over (partition by e.member_id order by e.place) as place
     from annotation_judgementevent v
     join annotation_queueentry e on e.question_id = v.question_id and e.member_id = v.member_id
@@ -51,7 +51,7 @@ with asked as (
 ), opened as (
     update annotation_queueentry e
     set state = 'open', place = asked.place, lease_until = %(lease_until)s::timestamptz
-    from asked where asked.id = e.id
+    from asked where e.member_id = asked.member_id and e.question_id = asked.question_id
 )
 update annotation_panelmember m
 set last_place = x.last_place, n_done = m.n_done - x.n_done

@@ -221,7 +221,9 @@ def _store(campaign: Campaign) -> int:
     """Write what is new in the temporary table; return how many judgements that is."""
     rules = counting_rules(campaign)
     with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [campaign.guideline_version])
+        cursor.execute(ANSWERED)
+        cursor.execute(QUEUE)
+        cursor.execute(EVENTS, [campaign.guideline_version])  # of entries that are there
         n_imported = int(cursor.rowcount)
         touched = []
         if rules.counts_votes:
@@ -232,8 +234,6 @@ def _store(campaign: Campaign) -> int:
             lock_questions(touched)
         is_surplus = BEYOND_K if campaign.serving == Serving.K_OF_N else "false"
         cursor.execute(JUDGEMENTS.format(is_surplus=is_surplus), {"k": campaign.k})
-        cursor.execute(ANSWERED)
-        cursor.execute(QUEUE)
         cursor.execute(MEMBERS, [campaign.pk])
     count_votes(rules, touched)
     return n_imported

@@ -12,8 +12,8 @@ from annotation.queries.prepared import rows_of
 from annotation.services.counted_votes import count_votes, counted_votes, lock_panel, lock_questions
 
 MEMBERS = """
-select m.id, m.n_total, m.n_done, m.last_place, count(e.id),
-       count(e.id) filter (where e.state = 'done'), coalesce(max(e.place), 0)
+select m.id, m.n_total, m.n_done, m.last_place, count(e.member_id),
+       count(e.member_id) filter (where e.state = 'done'), coalesce(max(e.place), 0)
 from annotation_panelmember m
 left join annotation_queueentry e on e.member_id = m.id
 where m.campaign_id = %s group by m.id order by m.number
@@ -40,7 +40,7 @@ join annotation_panelmember m on m.id = j.member_id
 left join annotation_queueentry e on e.question_id = j.question_id and e.member_id = j.member_id
 left join annotation_judgementevent v on v.id = j.event_id
 where q.campaign_id = %s and (
-    e.id is null or e.state <> 'done' and not j.is_excluded or e.last_uuid <> v.uuid
+    e.member_id is null or e.state <> 'done' and not j.is_excluded or e.last_uuid <> v.uuid
     or v.answer <> j.answer
     or j.is_excluded <> exists (select from annotation_exclusion x
                                 where x.event_id = v.id and x.ended_at is null)

@@ -1,12 +1,10 @@
 import json
-import uuid
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connection, transaction
 
-from annotation.models import Judgement, JudgementEvent
+from annotation.models import JudgementEvent
 from annotation.queries.labels import labels
 from annotation.services import create_campaign, open_campaign
 from catalog.models import SourceFile
@@ -107,28 +105,3 @@ def test_a_path_that_two_catalogs_have_is_ambiguous(campaign_of, pairs, people, 
     path = write(tmp_path, f"{uid},same.jpg,{panel[0].username},similar")
     with pytest.raises(CommandError, match=r"row 2: 'same\.jpg' names 2 images; use their uid"):
         run(campaign, path)
-
-
-def test_the_database_refuses_a_judgement_of_another_questions_event(campaign, tmp_path):
-    [first, _] = names(campaign)
-    run(campaign, write(tmp_path, f"shop/query.jpg,shop/0.jpg,{first},similar"))
-    other = campaign.questions.get(position=1)
-    with transaction.atomic():
-        Judgement.objects.update(question=other)
-        with pytest.raises(IntegrityError, match="judgement_of_its_event"):
-            connection.check_constraints()
-        transaction.set_rollback(True)
-
-
-def test_the_database_refuses_an_answer_to_what_is_not_in_the_judges_queue(campaign, tmp_path):
-    [first, second] = names(campaign)
-    run(campaign, write(tmp_path, f"shop/query.jpg,shop/0.jpg,{first},similar"))
-    other = campaign.panel.get(annotator__username=second)
-    other.queue.all().delete()
-    event = JudgementEvent.objects.get()
-    event.pk, event.uuid, event.member = None, uuid.uuid4(), other
-    with transaction.atomic():
-        event.save()
-        with pytest.raises(IntegrityError, match="event_of_its_entry"):
-            connection.check_constraints()
-        transaction.set_rollback(True)

@@ -42,7 +42,7 @@ def facts() -> list[object]:
     return [
         list(JudgementEvent.objects.order_by("id").values_list("uuid", "answer")),
         list(Judgement.objects.order_by("event_id").values_list("question", "member", "answer")),
-        list(QueueEntry.objects.order_by("id").values_list("place", "state", "last_uuid")),
+        list(QueueEntry.objects.order_by("pk").values_list("place", "state", "last_uuid")),
         list(PanelMember.objects.order_by("id").values_list("n_done", "n_total", "last_place")),
     ]
 

@@ -165,8 +165,9 @@ def make_leases_stale(tabs: list[Tab], server: WebServer, n_pairs: int) -> None:
         with connection.cursor() as cursor:
             cursor.execute(
                 "update annotation_queueentry set lease_until = now() - interval '1 second' "
-                "where id in (select id from annotation_queueentry where state = 'open' "
-                "and lease_until is not null order by random() limit %s for update skip locked)",
+                "where (member_id, question_id) in (select member_id, question_id "
+                "from annotation_queueentry where state = 'open' and lease_until is not null "
+                "order by random() limit %s for update skip locked)",
                 [chance.randrange(100)],
             )
         reap_leases()

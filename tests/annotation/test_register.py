@@ -13,7 +13,7 @@ ME = 7
 
 
 def fresh(question_id: int = 1, place: int = 1) -> Register:
-    return Register(question_id, question_id, place, False, "", None, None)
+    return Register(question_id, place, False, "", None, None)
 
 
 def answer(what: str, seconds: float = 0, **changes: object) -> Submission:

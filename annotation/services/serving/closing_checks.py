@@ -33,7 +33,7 @@ with moved as (
     from unnest(%(members)s::bigint[], %(questions)s::bigint[]) as g(member_id, question_id)
     join annotation_question q on q.id = g.question_id
 ), visits as (
-    select e.id, e.member_id, e.question_id, e.state, q.kind, b.block,
+    select e.member_id, e.question_id, e.state, q.kind, b.block,
            e.place - row_number() over (partition by b.member_id, b.block order by e.place) as visit
     from (select distinct member_id, block from moved) b
     join annotation_question q on q.campaign_id = %(campaign)s and q.{block} = b.block
@@ -47,10 +47,11 @@ with moved as (
                                   in (select member_id, question_id from moved)) as n_moved
     from visits group by member_id, block, visit
 )
-select e.id, n_moved, n_here, n_gone
-from visits join shares using (member_id, block, visit) join annotation_queueentry e using (id)
+select e.member_id, e.question_id, n_moved, n_here, n_gone
+from visits join shares using (member_id, block, visit)
+join annotation_queueentry e using (member_id, question_id)
 where n_moved > 0 and visits.kind <> 'pair' and e.state = %(state)s
-order by e.id for update of e skip locked
+order by e.member_id, e.question_id for update of e skip locked
 """
 # Of choices the whole queue is one visit: counted, not sorted, as each answer runs this.
 CHECKS_OF_CHOICES = """
@@ -59,7 +60,7 @@ with moved as (
     from unnest(%(members)s::bigint[], %(questions)s::bigint[]) as g(member_id, question_id)
     group by member_id
 ), checks as (
-    select e.id, e.member_id
+    select e.member_id, e.question_id
     from moved join annotation_queueentry e using (member_id)
     join annotation_question q on q.id = e.question_id
     where q.campaign_id = %(campaign)s and q.kind <> 'pair'
@@ -71,20 +72,24 @@ with moved as (
            ) - count(*) as n_left
     from moved join checks using (member_id) group by member_id, n_moved
 )
-select e.id, n_moved, n_left
-from checks join shares using (member_id) join annotation_queueentry e using (id)
-where e.state = %(state)s order by e.id for update of e skip locked
+select e.member_id, e.question_id, n_moved, n_left
+from checks join shares using (member_id)
+join annotation_queueentry e using (member_id, question_id)
+where e.state = %(state)s order by e.member_id, e.question_id for update of e skip locked
 """
 MOVE = """
-update annotation_queueentry set state = %s, lease_until = null where id = any(%s::bigint[])
+update annotation_queueentry e set state = %s, lease_until = null
+from unnest(%s::bigint[], %s::bigint[]) as moved(member_id, question_id)
+where e.member_id = moved.member_id and e.question_id = moved.question_id
 """
 # Those of the judges who have no pair left.
 ALONE = """
-select e.id from unnest(%s::bigint[]) as m(id) join annotation_queueentry e on e.member_id = m.id
+select e.member_id, e.question_id
+from unnest(%s::bigint[]) as m(id) join annotation_queueentry e on e.member_id = m.id
 where e.state = 'open' and e.stage = 'judging' and not exists (
     select from annotation_queueentry o join annotation_question q on q.id = o.question_id
     where o.member_id = m.id and o.state = 'open' and q.kind = 'pair')
-order by e.id for update of e skip locked
+order by e.member_id, e.question_id for update of e skip locked
 """
 ONE_BY_ONE = "select pg_advisory_xact_lock(hashtextextended('closing checks', %s))"
 HAS_CHECKS = """
@@ -100,7 +105,7 @@ def release_checks(rules: CountingRules, pairs: Entries) -> None:
     _move(rules, pairs, EntryState.OPEN, EntryState.SETTLED)
     with prepared_cursor() as cursor:
         cursor.execute(ALONE, [sorted({member for member, _ in pairs})])
-        _set(EntryState.SETTLED, [entry for (entry,) in cursor.fetchall()])
+        _set(EntryState.SETTLED, cursor.fetchall())
 
 
 def return_checks(rules: CountingRules, pairs: Entries) -> None:
@@ -133,20 +138,21 @@ def _move(rules: CountingRules, pairs: Entries, before: EntryState, after: Entry
         if rules.kind.is_choice:
             cursor.execute(CHECKS_OF_CHOICES, values)
             chances = [
-                (entry, n_moved / (n_moved + n_left))
-                for entry, n_moved, n_left in cursor.fetchall()
+                ((member, question), n_moved / (n_moved + n_left))
+                for member, question, n_moved, n_left in cursor.fetchall()
             ]
         else:
             cursor.execute(CHECKS.format(block=PAIR_BLOCK), values)
             is_leaving = after == EntryState.SETTLED
             chances = [
-                (entry, chance_to_move(*counts, is_leaving=is_leaving))
-                for entry, *counts in cursor.fetchall()
+                ((member, question), chance_to_move(*counts, is_leaving=is_leaving))
+                for member, question, *counts in cursor.fetchall()
             ]
     _set(after, [entry for entry, chance in chances if rng.random() < chance])
 
 
-def _set(state: EntryState, entries: list[int]) -> None:
+def _set(state: EntryState, entries: Entries) -> None:
     if entries:
+        members, questions = map(list, zip(*entries, strict=True))
         with prepared_cursor() as cursor:
-            cursor.execute(MOVE, [state, entries])
+            cursor.execute(MOVE, [state, members, questions])

@@ -79,13 +79,13 @@ LENT = """, wanted as materialized (
         n_free = case when wanted.is_last then 0 else q.n_free end
     from moved, wanted where q.id = moved.question_id and wanted.id = q.id
 ), late as (
-    select e.id from moved join wanted on wanted.id = moved.question_id
+    select e.member_id, e.question_id from moved join wanted on wanted.id = moved.question_id
     join annotation_queueentry e on e.question_id = wanted.id
     where wanted.is_last and e.member_id <> moved.member_id and e.state = 'open'
     for update of e skip locked
 ), released as (
     update annotation_queueentry e set state = 'settled', lease_until = null
-    from late where late.id = e.id
+    from late where e.member_id = late.member_id and e.question_id = late.question_id
 )"""
 STORE = """, event as (
     insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode,
@@ -104,7 +104,7 @@ STORE = """, event as (
     returning m.n_done as n_done_now, moved.question_id as answered
 )
 select ahead.*, told.*, judge.* from judge, told left join lateral ({ahead}) ahead on true
-order by ahead.place, ahead.entry
+order by ahead.place, ahead.question_id
 """
 N_AHEAD = 14  # columns
 

@@ -29,8 +29,10 @@ MAX_HELD_BEFORE = 2 * WINDOW  # questions held by a judge who is lent a batch of
 # thinks to have none, and may read them all. So RENEW finds what is open first, and CLAIM
 # ("offset 0") looks each pair up alone that may be lent.
 RENEW = """
-update annotation_queueentry set lease_until = %s
-where id = any(array(select id from annotation_queueentry where member_id = %s and state = 'open'))
+update annotation_queueentry set lease_until = %(until)s
+where member_id = %(member)s and question_id = any(array(
+        select question_id from annotation_queueentry
+        where member_id = %(member)s and state = 'open'))
   and state = 'open' and lease_until is not null
 """
 HELD = """
@@ -72,14 +74,14 @@ where id = %(member)s
 """
 EXPIRE = """
 with late as (
-    select e.id, e.question_id from annotation_queueentry e
+    select e.member_id, e.question_id from annotation_queueentry e
     join annotation_question q on q.id = e.question_id
     where e.state = 'open' and e.lease_until < %s and (%s::bigint is null or q.campaign_id = %s)
-    order by e.question_id, e.id
+    order by e.question_id, e.member_id
     for no key update of e, q skip locked
 ), closed as (
     update annotation_queueentry e set state = 'expired', lease_until = null
-    from late where late.id = e.id
+    from late where e.member_id = late.member_id and e.question_id = late.question_id
 ), returned as (
     select question_id, count(*) as n from late group by question_id
 )
@@ -118,7 +120,7 @@ def claim_questions(
         return 0
     until = timezone.now() + timedelta(minutes=judge.lease_minutes)
     with prepared_cursor() as cursor:
-        cursor.execute(RENEW, [until, judge.member_id])
+        cursor.execute(RENEW, {"until": until, "member": judge.member_id})
         cursor.execute(HELD, [after, judge.campaign_id, judge.member_id])
         [(n_held, n_ahead, has_controls)] = cursor.fetchall()
     if has_controls:

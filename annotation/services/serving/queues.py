@@ -104,7 +104,7 @@ def mix_in_gold(*, campaign: Campaign, question_ids: list[int]) -> None:
     twins = np.array([pair_of.get((q, c, wanted[pk]), 0) for pk, q, c, _ in asked.tolist()])
     for member in campaign.panel.select_for_update():
         waiting = _waiting(member)
-        added = asked[~np.isin(twins, waiting[:, 1])]
+        added = asked[~np.isin(twins, waiting[:, 0])]
         if len(waiting) and len(added):
             rng = np.random.default_rng([campaign.seed, member.number, *sorted(question_ids)])
             _mix_in(member, waiting, added, rng)
@@ -113,9 +113,9 @@ def mix_in_gold(*, campaign: Campaign, question_ids: list[int]) -> None:
 def _mix_in(member: PanelMember, waiting: Ints, added: Ints, rng: np.random.Generator) -> None:
     """Put questions among those that wait for a judge, whose row is held."""
     campaign = member.campaign
-    order = mixed_in(_blocks(campaign, waiting[:, 2]), _blocks(campaign, added[:, 1]), rng)
+    order = mixed_in(_blocks(campaign, waiting[:, 1]), _blocks(campaign, added[:, 1]), rng)
     places = member.last_place + 1 + np.argsort(order)
-    _move(waiting[:, 0], places[: len(waiting)])
+    _move(member, waiting[:, 0], places[: len(waiting)])
     rows = [
         (member.pk, question, place, place, Stage.JUDGING.value, EntryState.OPEN.value)
         for question, place in zip(
@@ -129,18 +129,19 @@ def _mix_in(member: PanelMember, waiting: Ints, added: Ints, rng: np.random.Gene
 
 
 def _waiting(member: PanelMember) -> Ints:
-    """Return (n, 3): entry, question and query id of what a judge is still to judge, in order."""
+    """Return (n, 2): question and query id of what a judge is still to judge, in order."""
     entries = QueueEntry.objects.filter(member=member, stage=Stage.JUDGING, state=EntryState.OPEN)
-    rows = entries.order_by("place", "id").values_list("id", "question_id", "question__query_id")
-    return np.array(list(rows), dtype=np.int64).reshape(-1, 3)
+    rows = entries.order_by("place", "question_id").values_list("question_id", "question__query_id")
+    return np.array(list(rows), dtype=np.int64).reshape(-1, 2)
 
 
-def _move(entry_ids: Ints, places: Ints) -> None:
+def _move(member: PanelMember, question_ids: Ints, places: Ints) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "update annotation_queueentry e set place = moved.place "
-            "from unnest(%s::bigint[], %s::bigint[]) as moved(id, place) where e.id = moved.id",
-            [entry_ids.tolist(), places.tolist()],
+            "from unnest(%s::bigint[], %s::bigint[]) as moved(question_id, place) "
+            "where e.member_id = %s and e.question_id = moved.question_id",
+            [question_ids.tolist(), places.tolist(), member.pk],
         )
 
 
