@@ -140,6 +140,14 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='annotation.question'),
         ),
         migrations.RunSQL(every(NO_KEY, WERE_KEYS), every(KEY, WERE_KEYS)),
+        migrations.RemoveConstraint(
+            model_name='judgementevent',
+            name='event_of_member',
+        ),
+        migrations.AddIndex(
+            model_name='judgementevent',
+            index=models.Index(fields=['member', 'id'], name='event_of_member'),
+        ),
         migrations.RunSQL(every(REFERENCE), every(NO_REFERENCE)),
         migrations.RunSQL(FIXED, FREE),
     ]

@@ -42,6 +42,7 @@ class JudgementEvent(models.Model):
 
     class Meta:
         ordering = ["id"]
+        indexes = [models.Index(fields=["member", "id"], name="event_of_member")]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(answer__regex=ANSWER_CODE), name="event_answer_is_a_code"
@@ -51,8 +52,6 @@ class JudgementEvent(models.Model):
                 | (models.Q(undoes__isnull=True) & ~models.Q(answer=Answer.WITHDRAWN)),
                 name="only_a_withdrawal_undoes",
             ),
-            # what a judgement refers to; an index of a judge's events at the same time
-            models.UniqueConstraint(fields=["member", "id", "question"], name="event_of_member"),
         ]
 
 
