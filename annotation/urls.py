@@ -6,13 +6,13 @@ from annotation.views import comments, judging, panel_invitations, review
 
 app_name = "annotation"
 urlpatterns = [
-    # the judge
+    # the judge; first what each key press asks for, as addresses are tried in turn
+    path("judge/<uuid:campaign_uid>/answers", judging.answers, name="answers"),
+    path("judge/<uuid:campaign_uid>/next", judging.questions, name="next"),
     path("judge/", judging.home, name="home"),
     path("judge/inbox/", comments.inbox, name="inbox"),
     path("judge/preferences", judging.preferences, name="preferences"),
     path("judge/<uuid:campaign_uid>/", judging.judge_page, name="judge"),
-    path("judge/<uuid:campaign_uid>/next", judging.questions, name="next"),
-    path("judge/<uuid:campaign_uid>/answers", judging.answers, name="answers"),
     path("judge/<uuid:campaign_uid>/recent", judging.recent, name="recent"),
     path("judge/<uuid:campaign_uid>/stops", judging.stops, name="stops"),
     path("judge/<uuid:campaign_uid>/guidelines", judging.guidelines, name="guidelines"),

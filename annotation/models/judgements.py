@@ -16,8 +16,9 @@ ANSWER_CODE = r"^([a-z_]+|pick:[0-9]+|(similar|different):[0-4])$"
 class JudgementEvent(models.Model):
     """One thing a judge did, exactly as it arrived; rows are never changed.
 
-    `uuid` is made in the browser: the same one twice is the same answer sent twice. One foreign
-    key holds question and judge: only what stands in a judge's queue is answered.
+    `uuid` is made in the browser: the same one twice is the same answer sent twice. Question and
+    judge name an entry, which the database holds it to (ADR 19): only what stands in a judge's
+    queue is answered.
     """
 
     uuid = models.UUIDField(unique=True)
@@ -58,7 +59,7 @@ class JudgementEvent(models.Model):
 class Judgement(models.Model):
     """What a judge says about a question now; a withdrawn answer has no row.
 
-    One foreign key holds all three: the event is there, and is of this judge and question.
+    The database holds it to its event, which is of this judge and question (ADR 19).
     """
 
     question = models.ForeignKey(

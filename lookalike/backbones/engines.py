@@ -70,7 +70,9 @@ class Verdict:
     network_sha256: str = ""
 
 
-def choose_engine(backbone: NetworkBackbone, folder: Path) -> Verdict:
+def choose_engine(
+    backbone: NetworkBackbone, folder: Path, on_trial: Callable[[], object] | None = None
+) -> Verdict:
     """Let a network on the processor be run by the engine that is best for it here.
 
     What a folder has been told before is taken from there; a damaged file is made again. Where
@@ -79,11 +81,14 @@ def choose_engine(backbone: NetworkBackbone, folder: Path) -> Verdict:
     Args:
         backbone: in float32 on the processor.
         folder: where exported networks and verdicts are kept.
+        on_trial: called before the engines are tried, which takes from seconds to a minute.
     """
     network = folder / f"{_key(backbone)}.onnx"
     kept = network.with_name(f"{network.stem}.{_here()}.json")
     verdict = _read(kept, network)
     if verdict is None:
+        if on_trial is not None:
+            on_trial()
         try:
             verdict = _find_out(backbone, network)
             content = json.dumps(asdict(verdict)).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -30,6 +31,7 @@ def load_backbone(
     precision: Precision = "auto",
     weights_folder: Path | None = None,
     engines: Path | None = None,
+    on_trial: Callable[[], object] | None = None,
 ) -> Backbone:
     """Load the backbone that a spec names.
 
@@ -43,6 +45,7 @@ def load_backbone(
         weights_folder: where weights that cannot be fetched may lie, as MODEL.TAG.safetensors.
         engines: where networks are kept for a faster engine on the processor, as
             `lookalike.backbones.engines` finds it; None leaves them to torch.
+        on_trial: called before engines are tried on a network, which takes up to a minute, once.
 
     Raises:
         BackboneError: one of its kinds; the message names the model and what to do.
@@ -60,7 +63,7 @@ def load_backbone(
     if engines is not None and is_tried and not backbone.on_gpu:
         from lookalike.backbones.engines import choose_engine  # noqa: PLC0415  (half a second)
 
-        choose_engine(cast("NetworkBackbone", backbone), engines)
+        choose_engine(cast("NetworkBackbone", backbone), engines, on_trial)
     return backbone
 
 

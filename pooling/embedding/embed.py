@@ -123,10 +123,17 @@ def ready_backbone(spec: str, progress: JobProgress) -> Backbone:
         JobError: there is no such model, or its weights are missing, damaged or do not fit.
         PassingError: the memory is full.
     """
-    progress.start(0, None, f"{spec}: loading the model", is_long=True)
+
+    def say(what: str) -> None:
+        progress.start(0, None, f"{spec}: {what}", is_long=True)
+
+    say("loading the model")
     try:
         return load_backbone(
-            spec, settings.WORKER_DEVICE or None, engines=settings.DATA_DIR / "engines"
+            spec,
+            settings.WORKER_DEVICE or None,
+            engines=settings.DATA_DIR / "engines",
+            on_trial=lambda: say("finding out, once, what runs it fastest on this machine"),
         )
     except BackboneError as problem:
         raise JobError(str(problem)) from problem

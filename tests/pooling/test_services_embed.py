@@ -248,6 +248,25 @@ def test_a_model_that_finds_no_memory_to_load_is_tried_again_later(
     assert job.lease_until > timezone.now()
 
 
+def test_a_job_says_that_engines_are_tried(backbone, monkeypatch):
+    progress = JobProgress(running_job())
+    notes = []
+
+    def load(*_, on_trial, **__):
+        for act in (lambda: None, on_trial):
+            act()
+            progress.job.refresh_from_db()
+            notes.append(progress.job.note)
+        return backbone
+
+    monkeypatch.setattr(embed, "load_backbone", load)
+    assert embed.ready_backbone("timm:a", progress) is backbone
+    assert notes == [
+        "timm:a: loading the model",
+        "timm:a: finding out, once, what runs it fastest on this machine",
+    ]
+
+
 @pytest.mark.parametrize("on_gpu", [False, True])
 def test_shards_in_a_row_are_those_that_each_would_be_alone(
     catalog_of, backbone, monkeypatch, on_gpu

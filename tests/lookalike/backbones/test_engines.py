@@ -173,6 +173,13 @@ def test_a_network_that_fails_when_it_is_tried_stays_with_torch(
     assert verdict.reason.startswith("it fails when it is tried: ")
 
 
+def test_who_waits_is_told_of_a_trial_and_of_nothing_that_was_found_before(tmp_path: Path) -> None:
+    told: list[str] = []
+    for _ in range(2):
+        choose_engine(network(Sum(lambda values: values)), tmp_path, lambda: told.append("trial"))
+    assert told == ["trial"]
+
+
 def test_an_engine_that_finds_other_neighbours_is_not_taken(tmp_path: Path) -> None:
     backbone = network(Sum(lambda values: values + torch.randn_like(values)))
     verdict = choose_engine(backbone, tmp_path)
