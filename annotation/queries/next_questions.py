@@ -127,7 +127,7 @@ def ahead_statement(n: int, *, member: str, stage: str, answered: str = "null") 
     """Return SQL for a judge's next questions behind the place `after`, a value of its own.
 
     Only of the next `WINDOW`: who sees the queue to its end sees which queries come again. Rows
-    are what `asked_questions` reads, in no order: that is (place, question_id).
+    are what `asked_questions` reads, in no order.
 
     Args:
         n: how many. It stands in the statement: an unknown limit would keep it from one plan.
@@ -140,8 +140,8 @@ def ahead_statement(n: int, *, member: str, stage: str, answered: str = "null") 
 
 
 def asked_questions(judge: Judge, rows: Iterable[Sequence[Any]]) -> list[AskedQuestion]:
-    """Return questions as a judge sees them, given the rows of `ahead_statement`."""
-    listed = list(rows)
+    """Return questions as a judge sees them, in their order, given rows of `ahead_statement`."""
+    listed = sorted(rows, key=lambda row: row[1:3])  # place, and question where two have one
     choices = read_choices(judge, [(row[0], row[5]) for row in listed])
     return [
         AskedQuestion(
@@ -159,7 +159,7 @@ def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
     statement = ahead_statement(n, member="%(member)s", stage="%(stage)s")
     with prepared_cursor() as cursor:
         cursor.execute(
-            f"{statement} order by place, question_id",
+            statement,
             {"member": judge.member_id, "stage": judge.stage, "after": after},
         )
         return asked_questions(judge, cursor.fetchall())

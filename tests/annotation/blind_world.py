@@ -35,7 +35,7 @@ from tests.worlds import rows_of
 FIRST_ID = 7_777_000_000  # database ids are recognisable, wherever they would turn up
 SEQUENCES = [
     "catalog_image", "annotation_question", "annotation_judgementevent",
-    "annotation_queueentry", "pooling_proposal", "pooling_poolsource", "annotation_campaign",
+    "pooling_proposal", "pooling_poolsource", "annotation_campaign",
     "annotation_panelmember", "conditional_tripletset", "conditional_tripletquestion",
 ]  # fmt: skip
 WORDS_OF_OTHERS = [

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -22,23 +23,29 @@ from lookalike.conditional.verdicts import Outcome
 from tests.conditional.cases import built_set, judges_of, make_catalog, say
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BEFORE, AFTER = "0002_set_campaigns", "0003_one_engine"
+BEFORE = "0002_set_campaigns"
 MOMENT = datetime(2026, 5, 1, 9, tzinfo=UTC)
 # what three judges did with each of five templates, in turn; t is the target, w takes it back
 SAID = ["t t t", "1 1 n", "1 t b", "t ntwt n", "t twn ."]
 RULED = {2: [(False, "odd"), (True, "plain")]}
 
 
-def migrate_to(name: str) -> Any:
-    executor = MigrationExecutor(connection)
-    executor.migrate([("conditional", name)])
-    return MigrationExecutor(connection).loader.project_state([("conditional", name)]).apps
+def migrate_back() -> Any:
+    before = [("conditional", BEFORE)]
+    MigrationExecutor(connection).migrate(before)
+    return MigrationExecutor(connection).loader.project_state(before).apps
+
+
+def migrate() -> None:
+    call_command(
+        "migrate", verbosity=0
+    )  # of other apps, too: what needs this one went back as well
 
 
 @pytest.fixture
 def old_apps() -> Iterator[Any]:
-    yield migrate_to(BEFORE)
-    migrate_to(AFTER)
+    yield migrate_back()
+    migrate()
 
 
 class OldSite:
@@ -105,7 +112,7 @@ def test_templates_keep_every_answer_undo_ruling_and_verdict(site, people):
                 verification=old, template_id=templates[place].pk, passes=passes, note=note,
                 by_id=admin.pk,
             )  # fmt: skip
-    migrate_to(AFTER)
+    migrate()
 
     campaign = Campaign.objects.get(uid=old.uid)
     assert (campaign.slug, campaign.task_kind) == (f"check-{str(old.uid)[:8]}", "template")
@@ -153,7 +160,7 @@ def test_triplets_keep_their_answers_and_a_closed_one_stays_closed(site):
         site.say(seat, "pick", first, triplet_id=rows[0].pk)
         choice = "cant_tell" if second is None else "pick"
         site.say(seat, choice, second, triplet_id=rows[1].pk)
-    migrate_to(AFTER)
+    migrate()
     campaign = Campaign.objects.get(slug="which")
     assert (campaign.state, campaign.task_kind, campaign.uid) == ("closed", "triplet", old.uid)
     outcomes = [one.outcome for one in triplet_results(campaign)]

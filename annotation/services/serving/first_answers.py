@@ -104,7 +104,6 @@ STORE = """, event as (
     returning m.n_done as n_done_now, moved.question_id as answered
 )
 select ahead.*, told.*, judge.* from judge, told left join lateral ({ahead}) ahead on true
-order by ahead.place, ahead.question_id
 """
 N_AHEAD = 14  # columns
 
