@@ -141,7 +141,7 @@ def ahead_statement(n: int, *, member: str, stage: str, answered: str = "null") 
 
 def asked_questions(judge: Judge, rows: Iterable[Sequence[Any]]) -> list[AskedQuestion]:
     """Return questions as a judge sees them, in their order, given rows of `ahead_statement`."""
-    listed = sorted(rows, key=lambda row: row[1:3])  # place, and question where two have one
+    listed = sorted(rows, key=lambda row: (row[1], row[2]))  # by place, then by question
     choices = read_choices(judge, [(row[0], row[5]) for row in listed])
     return [
         AskedQuestion(
