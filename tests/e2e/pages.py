@@ -41,6 +41,12 @@ NOT_HERE = (
     ".sheet:not([hidden]):not(:has([data-sheet-query] img)), "
     ".sheet:not([hidden]) .cell[aria-current]:not(:has(img))"
 )
+# A judging page that does not know yet what it shows: its answers are enabled, faint or neither.
+BEGINNING = (
+    ".judge:not(:has(:is("
+    "dialog[open], [data-view]:not([hidden]), "
+    "[data-part=state]:not([hidden]) [data-part|=state]:is(a, button):not([hidden]))))"
+)
 SIZES: dict[str, ViewportSize] = {
     "desktop": {"width": 1280, "height": 850},
     "phone": {"width": 390, "height": 844},
@@ -129,6 +135,7 @@ def session_cookie(person: User, url: str) -> Any:
 
 def serious_problems(page: Page) -> list[str]:
     """What axe finds on a page: WCAG 2.2 AA, the size of targets too, and best practice."""
+    expect(page.locator(BEGINNING)).to_have_count(0)
     expect(page.locator(".htmx-request")).to_have_count(0)  # its buttons are faint meanwhile
     for left in (2, 1, 0):
         try:
