@@ -17,7 +17,7 @@ from accounts.models import Role, User
 
 type_of_view = Callable[..., HttpResponseBase]
 
-PERSON_HEADER = "Lookalike-Person"
+PERSON_HEADER = "HTTP_LOOKALIKE_PERSON"  # as Django has it; `request.headers` is a dict anew
 SECOND_FACTOR = "This site asks its admins for a second factor, and you have none yet."
 
 
@@ -48,7 +48,8 @@ def role_required(*roles: Role) -> Callable[[type_of_view], type_of_view]:
         def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             if signed_in(request).role not in roles:
                 raise PermissionDenied
-            if request.headers.get(PERSON_HEADER, str(request.user.pk)) != str(request.user.pk):
+            person = str(request.user.pk)
+            if request.META.get(PERSON_HEADER, person) != person:
                 error = gettext(
                     "Somebody else is signed in here now. Sign in as yourself in another tab, "
                     "then try again here."

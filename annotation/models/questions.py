@@ -96,6 +96,7 @@ class QueueEntry(models.Model):
     """One question in one judge's queue: the order is written down once, and kept.
 
     The database holds it to its judge and question (ADR 19).
+
     `place` orders what is still open; it equals `position` until the judge says “later”.
     The last event that touched the entry decides what counts (see `annotation.answering.register`).
     """

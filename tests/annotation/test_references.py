@@ -24,6 +24,7 @@ from annotation.models import (
     Question,
     QueueEntry,
 )
+from annotation.queries.prepared import rows_of
 from annotation.services import import_judgements
 from tests.annotation.locks import wait_for_a_lock
 
@@ -234,13 +235,16 @@ def test_who_adds_waits_for_who_deletes(judged):
     assert not JudgementEvent.objects.exists()
 
 
+@pytest.mark.parametrize("has_changed_it", [False, True])
 @in_turns
-def test_who_deletes_waits_for_who_adds(judged):
+def test_who_deletes_waits_for_who_adds(judged, has_changed_it):
     with connection.cursor() as cursor:
         cursor.execute("delete from annotation_judgement")
         cursor.execute("delete from annotation_judgementevent")
     entry = judged.panel.first().queue.first()
     with transaction.atomic():
+        if has_changed_it:  # then nothing more is locked
+            QueueEntry.objects.filter(pk=entry.pk).update(place=entry.place + 1)
         JudgementEvent.objects.create(
             uuid=uuid.uuid4(), question_id=entry.question_id, member_id=entry.member_id,
             answer="similar", mode="pair", guideline_version=1, decided_at="2026-01-01T00:00Z",
@@ -250,6 +254,21 @@ def test_who_deletes_waits_for_who_adds(judged):
     deleting.join()
     assert isinstance(deleting.problem, IntegrityError)
     assert QueueEntry.objects.filter(pk=entry.pk).exists()
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+@in_turns
+def test_a_row_of_the_same_transaction_is_not_locked_to_refer_to_it(judged, is_own):
+    event = rows_like(JudgementEvent)[0]
+    entry = QueueEntry.objects.filter(member=event.member_id, question=event.question_id)
+    looks = "select xmax::text <> '0' from annotation_queueentry where last_uuid = %s"
+    entry.update(last_uuid=event.uuid)
+    with transaction.atomic():
+        if is_own:
+            entry.update(state="done")
+        event.save(force_insert=True)
+        [(is_locked,)] = rows_of(looks, event.uuid)
+    assert is_locked is not is_own
 
 
 @in_turns

@@ -164,7 +164,7 @@ def record_first_answer(
         # one statement is a transaction; inside another one it needs a savepoint to fail alone
         whole = transaction.atomic() if connection.in_atomic_block else nullcontext()
         with whole, prepared_cursor(psycopg.RawCursor) as cursor:
-            cursor.execute(statement, [values[name] for name in names])
+            cursor.execute(statement, [values[name] for name in names], binary=True)
             rows = cursor.fetchall()
     except IntegrityError:  # the UUID belongs to another answer
         return None
