@@ -166,7 +166,7 @@ def count_again(*, campaign: Campaign, events: Collection[UUID], by: User) -> in
         cursor.execute(COUNT_AGAIN, [ids])
         cursor.execute(ANSWERED, [ids])
         if counting_rules(campaign).is_leased:
-            questions = [row[1] for row in rows]
+            questions = [row[1] for row in rows if row[3] == QuestionKind.PAIR]
             cursor.execute(
                 DEMOTE,
                 {"again": ids, "promoted": promoted, "questions": questions, "k": campaign.k},

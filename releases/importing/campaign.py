@@ -158,14 +158,19 @@ def store_judgements(
 def _exclude_uncounted(
     campaign: Campaign, uncounted: set[tuple[int, int, int]], reason: str
 ) -> None:
-    """Exclude the votes that count here and did not in the release: its admins excluded them."""
+    """Exclude the votes that count here and did not in the release: its admins excluded them.
+
+    With k of n a surplus vote takes an excluded one's place, and may be such a vote itself.
+    """
     held = Judgement.objects.filter(question__campaign=campaign, is_counted=True).order_by("pk")
     columns = ("event__uuid", "question__query_id", "question__candidate_id",
                "member__annotator_id")  # fmt: skip
-    events = [event for event, *key in held.values_list(*columns) if tuple(key) in uncounted]
-    for start in range(0, len(events), MAX_AT_ONCE):
-        part = events[start : start + MAX_AT_ONCE]
-        exclude_answers(campaign=campaign, events=part, reason=reason, by=None)
+    while events := [
+        event for event, *key in held.values_list(*columns) if tuple(key) in uncounted
+    ]:
+        for start in range(0, len(events), MAX_AT_ONCE):
+            part = events[start : start + MAX_AT_ONCE]
+            exclude_answers(campaign=campaign, events=part, reason=reason, by=None)
 
 
 def _code(folder: Folder, row: dict[str, Any]) -> str:

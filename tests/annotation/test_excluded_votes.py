@@ -18,14 +18,15 @@ from tests.worlds import rows_of
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.parametrize("n_excluded", [1, 3])
 @pytest.mark.parametrize("rules", [{}, {"serving": "k_of_n", "k": 2}])
-def test_an_exclusion_survives_a_release_and_its_import(rules, campaign_of, people):
+def test_an_exclusion_survives_a_release_and_its_import(rules, n_excluded, campaign_of, people):
     campaign = campaign_of(1, 3, 3, **rules)
     import_judgements(campaign=campaign, rows=rows_of(campaign, "ssd dd. sdc"))
     first = campaign.questions.order_by("candidate_id")[0]
-    events = Judgement.objects.filter(question=first, answer="similar").values_list("event__uuid")
-    exclude_answers(campaign=campaign, events=[events[0][0]], reason="x",
-                    by=people(1, Role.ADMIN)[0])  # fmt: skip
+    given = Judgement.objects.filter(question=first).order_by("-answer", "pk")
+    events = list(given.values_list("event__uuid", flat=True))[:n_excluded]
+    exclude_answers(campaign=campaign, events=events, reason="x", by=people(1, Role.ADMIN)[0])
     table = list(labels(campaign))
 
     with connection.cursor() as cursor:

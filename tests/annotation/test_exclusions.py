@@ -4,17 +4,21 @@ import pytest
 
 from accounts.models import Role
 from annotation.errors import CampaignError
-from annotation.models import Exclusion, Judgement, JudgementEvent, Question
+from annotation.models import Exclusion, Judgement, JudgementEvent, Question, QueueEntry
 from annotation.queries.labels import labels, votes
 from annotation.services import (
+    add_gold,
     close_campaign,
     count_again,
     exclude_answers,
     import_judgements,
+    open_campaign,
+    reap_leases,
     reconcile,
 )
+from annotation.services.gold import GoldPair
 from audit.models import Entry
-from tests.clients import Browser, answer_to
+from tests.clients import START, Browser, answer_to
 from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +52,11 @@ def facts(campaign):
     )  # fmt: skip
 
 
+def is_pair(campaign, judge, asked):
+    """Whether what a judge is asked is a pair that is to be voted on."""
+    return campaign.questions.filter(uid=judge.uids([asked])[0], kind="pair").exists()
+
+
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("asks_again", [False, True])
 def test_undo_is_exact(rules, asks_again, campaign_of, admin):
@@ -68,6 +77,27 @@ def test_undo_is_exact(rules, asks_again, campaign_of, admin):
     assert told == [
         "answers_asked_again" if asks_again else "answers_excluded", "answers_counted_again"
     ]  # fmt: skip
+
+
+def test_undo_is_exact_for_a_check_that_more_than_k_answer(campaign_of, images, admin):
+    campaign = campaign_of(1, 1, 3, is_open=False, serving="k_of_n", k=2)
+    query, candidate = images(2)
+    gold = GoldPair(query.pk, candidate.pk, "similar")
+    add_gold(campaign=campaign, purpose="gold", pairs=[gold])
+    open_campaign(campaign=campaign)
+    judges = [Browser(campaign, member.annotator) for member in campaign.panel.all()]
+    for judge in judges:  # the pair comes to the third, too, once the lease of the first is over
+        asked = judge.next()
+        QueueEntry.objects.filter(question__kind="pair").update(lease_until=START)
+        reap_leases()
+        judge.send(*(answer_to(one["uid"]) for one in asked if not is_pair(campaign, judge, one)))
+    [check] = campaign.questions.filter(kind="gold")
+    assert check.judgements.count() == 3
+    before = facts(campaign)
+    event = check.judgements.order_by("pk")[0].event.uuid
+    exclude_answers(campaign=campaign, events=[event], reason="held a key", by=admin)
+    count_again(campaign=campaign, events=[event], by=admin)
+    assert facts(campaign) == before
 
 
 def test_the_label_is_that_of_the_votes_that_are_left(campaign_of, admin):

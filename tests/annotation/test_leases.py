@@ -122,6 +122,25 @@ def test_an_abandoned_lease_returns_and_the_late_answer_is_kept_as_surplus(lease
     assert counters_are_true(campaign)
 
 
+def test_the_last_vote_of_a_pair_that_another_holds_leaves_them_no_checks_alone(leased, images):
+    campaign, judges = leased(1, 1, n_judges=3, is_open=False)
+    query, candidate = images(2)
+    gold = GoldPair(query.pk, candidate.pk, "similar")
+    add_gold(campaign=campaign, purpose="gold", pairs=[gold])
+    open_campaign(campaign=campaign)
+    slow, second, third = judges
+    pair = str(campaign.questions.get(kind="pair").uid)
+    [mine] = [one for one in slow.next() if slow.uids([one]) == [pair]]
+    expire(slow)
+    reap_leases()
+    assert [len(judge.next()) for judge in (second, third)] == [2, 2]
+    slow.send(answer_to(mine["uid"]))  # late, while both hold it
+    [last] = [one for one in second.next() if second.uids([one]) == [pair]]
+    second.send(answer_to(last["uid"]))
+    assert third.next() == []
+    assert counters_are_true(campaign)
+
+
 def test_a_late_answer_counts_while_there_is_room(leased):
     campaign, [slow, *_] = leased(1, 1)
     [question] = slow.next()

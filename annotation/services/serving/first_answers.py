@@ -9,7 +9,8 @@ The same statement reads the next questions, since a round trip more would cost
 as much as they do; they are those of the moment before, without the question answered.
 
 When k of n judge, the answer is a vote for a pair that is lent to the judge and wants it. Of the
-votes wanted, one more is given and one less is lent, so that `n_free` stays as it is.
+votes wanted, one more is given and one less is lent, so that `n_free` stays as it is. The last vote
+of a pair that others hold as well goes the long way: it leaves their queues, with what checks them.
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ LENT = """, wanted as materialized (
     from judge join annotation_question q on q.campaign_id = judge.campaign_id
     where q.uid = %(question)s and q.kind = 'pair'
       and q.n_counted < judge.k and not q.is_settled and %(is_vote)s
+      and (q.n_counted + 1 < judge.k or not exists (
+          select from annotation_queueentry o
+          where o.question_id = q.id and o.member_id <> judge.member_id and o.state = 'open'))
     for no key update of q
 ), moved as (
     update annotation_queueentry e
@@ -78,14 +82,6 @@ LENT = """, wanted as materialized (
     set n_counted = q.n_counted + 1, is_settled = wanted.is_last,
         n_free = case when wanted.is_last then 0 else q.n_free end
     from moved, wanted where q.id = moved.question_id and wanted.id = q.id
-), late as (
-    select e.member_id, e.question_id from moved join wanted on wanted.id = moved.question_id
-    join annotation_queueentry e on e.question_id = wanted.id
-    where wanted.is_last and e.member_id <> moved.member_id and e.state = 'open'
-    for update of e skip locked
-), released as (
-    update annotation_queueentry e set state = 'settled', lease_until = null
-    from late where e.member_id = late.member_id and e.question_id = late.question_id
 )"""
 STORE = """, event as (
     insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode,
