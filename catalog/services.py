@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -153,7 +154,7 @@ def delete_catalog(*, catalog: Catalog) -> None:
             raise Refused("", f"“{catalog}” is used by {', '.join(users)}. Delete those first.")
         for job in Job.objects.filter(task=IMPORT_TASK, subject=f"catalog:{catalog.pk}"):
             cancel_job(job=job)
-            _drop_uploads(job)
+            transaction.on_commit(partial(_drop_uploads, job))
         NearDuplicate.objects.filter(catalog=catalog).delete()
         Omission.objects.filter(image__catalog=catalog).delete()
         ProductMerge.objects.filter(catalog=catalog).delete()

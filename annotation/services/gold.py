@@ -18,6 +18,7 @@ from annotation.models import (
 )
 from annotation.queries.choices import standing_answers
 from annotation.queries.labels import labels
+from annotation.services.counted_votes import lock_panel
 from annotation.services.gold_overlaps import GoldPair, check_overlaps
 from annotation.services.questions import Pair
 from annotation.services.serving.queues import mix_in_gold
@@ -184,6 +185,8 @@ def remove_gold(*, campaign: Campaign, question_uid: uuid.UUID) -> None:
     Raises:
         CampaignError: there is no such question, or it is in a queue.
     """
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    lock_panel(campaign.pk)  # nobody is lent it from here on
     question = Question.objects.filter(
         campaign=campaign, uid=question_uid, kind__in=PURPOSES
     ).first()

@@ -152,7 +152,7 @@ def original_on_disk(sha256: str) -> Path:
         OSError: as `open_blob`.
     """
     path = blob_path(sha256, "original")
-    if not path.exists() and remote_places([sha256]):
+    if not path.exists():
         path = _fetched() / sha256[:2] / sha256
     if not path.exists():
         content = read_blob(sha256, "original")

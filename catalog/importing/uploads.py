@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -109,7 +110,8 @@ def drop_old_uploads() -> int:
     """Delete uploads that no job can want any more, and what was on its way; returns how many."""
     n_dropped = 0
     for path in uploads_folder().iterdir():
-        if path.stat().st_mtime < time.time() - KEPT_SECONDS:
-            path.unlink(missing_ok=True)
-            n_dropped += 1
+        with suppress(FileNotFoundError):  # its job has just ended
+            if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+                path.unlink()
+                n_dropped += 1
     return n_dropped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from accounts.models import User
 from annotation.models import Campaign
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lookalike.io.tables import Run as Scores
 
 ADD_RUN_TASK = "evaluation.tasks.add_run"
+HOLD_SCORES = "select pg_advisory_xact_lock(hashtextextended('run ' || %s, 0))"
 
 
 def run_subject(campaign: Campaign) -> str:
@@ -121,6 +122,9 @@ def add_run(
     sha256 = store_run(scores)
     try:
         with transaction.atomic():
+            _hold_scores(sha256)
+            if not run_path(sha256).exists():  # the last run of them was deleted just now
+                store_run(scores)
             run = Run.objects.create(
                 campaign=campaign,
                 name=scores.name,
@@ -144,6 +148,19 @@ def delete_run(*, run: Run, by: User | None) -> None:
     campaign = run.campaign
     record(by, Action.RUN_DELETED, run, campaign=campaign.slug)
     run.delete()
-    if not Run.objects.filter(sha256=sha256).exists():
-        transaction.on_commit(lambda: run_path(sha256).unlink(missing_ok=True))
+    transaction.on_commit(lambda: _drop_unused_scores(sha256))
     ask_for_evaluation(campaign=campaign, owner=by)
+
+
+@transaction.atomic
+def _drop_unused_scores(sha256: str) -> None:
+    """Delete stored scores unless a run has them."""
+    _hold_scores(sha256)
+    if not Run.objects.filter(sha256=sha256).exists():
+        run_path(sha256).unlink(missing_ok=True)
+
+
+def _hold_scores(sha256: str) -> None:
+    """Let whoever adds or deletes a run of the same scores wait until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD_SCORES, [sha256])

@@ -89,7 +89,7 @@ def _take_over(job: Job, arguments: dict[str, Any], work: Work, on_change: Any) 
     Job.objects.filter(pk=job.pk, n_attempts=job.n_attempts).update(
         arguments=arguments, lease_until=past
     )
-    run_job(job.uid, work, on_change=on_change)
+    run_job(job.uid, work, on_change=on_change, tries_again=False)
     require_success(job)
     return job
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -172,6 +173,6 @@ def delete(*, submission: Submission) -> None:
     job = submission.job
     if job is not None:
         cancel_job(job=job)
-        drop_run_file(job.arguments.get("file", ""))
+        transaction.on_commit(partial(drop_run_file, job.arguments.get("file", "")))
     record(None, Action.SUBMISSION_DELETED, submission, release=submission.release)
     submission.delete()

@@ -50,7 +50,7 @@ def _taken(request: HttpRequest, release: Release, form: SubmissionForm) -> bool
 
 
 def own_or_404(request: HttpRequest, uid: uuid.UUID) -> Submission:
-    """Return a submission of the person behind a request; an admin may have any."""
+    """Return a person's own submission, or for an admin also a published one of somebody else."""
     person = signed_in(request)
     submission = submission_or_404(person, uid)
     if submission.owner_id != person.pk and not person.is_admin:

@@ -1,5 +1,8 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+from django.db import connection, transaction
 
 from accounts.models import Role
 from annotation.errors import CampaignError
@@ -19,7 +22,10 @@ from annotation.services import (
     withdraw_ruling,
 )
 from annotation.services.gold import GoldPair
+from annotation.services.serving.leases import claim_questions
+from tests.annotation.locks import somebody_waits
 from tests.clients import Browser, answer_to
+from tests.waiting import wait_until
 from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +161,33 @@ def test_gold_is_removed_only_before_it_is_asked(campaign_of, pairs):
     pair = campaign.questions.filter(kind=QuestionKind.PAIR)[0]
     with pytest.raises(CampaignError, match="no such gold"):
         remove_gold(campaign=campaign, question_uid=pair.uid)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_gold_that_is_being_lent_just_now_stays(campaign_of):
+    campaign = campaign_of(1, 3, 1, serving="k_of_n", k=1, is_open=False)
+    pair = campaign.questions.values_list("query_id", "candidate_id")[0]
+    add_gold(campaign=campaign, purpose="gold", pairs=[gold_of(pair, "similar")])
+    campaign = open_campaign(campaign=campaign)
+    gold = campaign.questions.get(kind=QuestionKind.GOLD)
+    member = campaign.panel.get()
+
+    def remove():
+        try:
+            remove_gold(campaign=campaign, question_uid=gold.uid)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            claim_questions(campaign_uid=campaign.uid, annotator_id=member.annotator_id, n_wanted=9)
+            removing = pool.submit(remove)
+            wait_until(lambda: removing.done() or somebody_waits(), pause=0.01)
+        with pytest.raises(CampaignError, match="stays"):
+            removing.result()
+    member.refresh_from_db()
+    assert gold.entries.count() == 1
+    assert member.queue.count() == member.n_total == 4
 
 
 def test_gold_from_an_earlier_panel_is_what_all_of_it_agreed_on(campaign_of):

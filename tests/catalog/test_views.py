@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.db import transaction
 from django.test import Client
 from django.utils.module_loading import import_string
 
@@ -24,7 +25,7 @@ from accounts.models import User
 from audit.models import Entry
 from catalog.importing import upload_handlers, uploads
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
-from catalog.services import create_catalog
+from catalog.services import create_catalog, delete_catalog
 from catalog.tasks import drop_uploads, import_catalog
 from catalog.vectors.embeddings import shard_path, write_shard
 from jobs.models import Job, JobState
@@ -485,13 +486,25 @@ def test_a_catalog_that_people_work_with_is_not_deleted(shoes: Catalog, admin: U
 
 
 def test_deleting_cancels_an_import_and_drops_its_upload(
-    shoes: Catalog, admin: User, data_dir: Path
+    shoes: Catalog, admin: User, data_dir: Path, django_capture_on_commit_callbacks: Any
 ):
     client = client_of(admin)
     client.post("/catalogs/shoes/import/", {"upload": upload({"x.jpg": jpeg(5)})})
-    client.post("/catalogs/shoes/delete/", {"slug": "shoes"})
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post("/catalogs/shoes/delete/", {"slug": "shoes"})
     assert Job.objects.latest("id").state == JobState.CANCELLED
     assert list((data_dir / "uploads").iterdir()) == []
+
+
+def test_a_deletion_that_fails_keeps_the_upload(
+    shoes: Catalog, admin: User, data_dir: Path, django_capture_on_commit_callbacks: Any
+):
+    client_of(admin).post("/catalogs/shoes/import/", {"upload": upload({"x.jpg": jpeg(5)})})
+    with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
+        delete_catalog(catalog=shoes)
+        transaction.set_rollback(True)
+    assert Job.objects.latest("id").state == JobState.QUEUED
+    assert len(list((data_dir / "uploads").iterdir())) == 1
 
 
 def test_uploads_of_one_person_are_limited_and_the_page_says_so(
@@ -552,6 +565,18 @@ def test_failed_uploads_are_gone_after_a_day(data_dir: Path):
         os.utime(path, (then, then))
     assert drop_uploads() == 2
     assert [path.name for path in folder.iterdir()] == ["b.zip"]
+
+
+def test_an_upload_that_goes_meanwhile_keeps_no_old_one_from_going(data_dir: Path):
+    folder = data_dir / "uploads"
+    folder.mkdir(parents=True)
+    gone = folder / "gone.zip"
+    gone.symlink_to(folder / "nothing")  # listed, and not there once it is looked at
+    for name in "abc":
+        (folder / f"{name}.zip").touch()
+        os.utime(folder / f"{name}.zip", (0, 0))
+    assert drop_uploads() == 3
+    assert list(folder.iterdir()) == [gone]
 
 
 # ---- published data sets ----

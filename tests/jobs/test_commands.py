@@ -142,6 +142,17 @@ def test_the_job_of_a_process_that_is_gone_is_taken_over(worker: str, lease: tim
     assert (job.state, job.n_attempts, job.arguments) == (JobState.SUCCEEDED, 2, {"n": 3})
 
 
+def test_a_job_taken_over_is_not_left_to_a_worker_when_it_fails():
+    def fail(progress: JobProgress) -> dict[str, Any]:
+        raise MemoryError
+
+    job = running("elsewhere:1", timedelta(seconds=-1))
+    with pytest.raises(CommandError, match="Out of memory"):
+        call_command(Counting(fail))
+    job.refresh_from_db()
+    assert (job.state, job.error) == (JobState.FAILED, "Out of memory.")
+
+
 def test_a_command_killed_before_its_work_began_is_taken_over(monkeypatch: pytest.MonkeyPatch):
     def is_killed(*_: object, **__: object) -> None:
         raise SystemExit(9)

@@ -18,7 +18,6 @@ from accounts.models import Role, User
 from catalog.images.blobs import (
     SIZES,
     blob_name,
-    blob_path,
     original_on_disk,
     read_blob,
     remove_unused_blobs,
@@ -148,17 +147,20 @@ def test_pictures_in_no_catalog_are_removed_from_the_storage(on_s3: str, tmp_pat
     assert len(_keys(on_s3)) == 2 * len(SIZES)
 
 
-def test_a_model_that_needs_a_path_gets_a_file_fetched_once(
+def test_a_model_that_needs_a_path_gets_a_file_fetched_once_that_goes_with_its_catalog(
     on_s3: str, data_dir: Path, tmp_path: Path
 ):
-    image = _imported(tmp_path / "photos", 1).images.get()
+    catalog = _imported(tmp_path / "photos", 1)
+    image = catalog.images.get()
     path = original_on_disk(image.sha256)
-    assert path == blob_path(image.sha256, "original")
+    assert path.is_relative_to(data_dir)
     assert path.read_bytes() == read_blob(image.sha256, "original")
     client(on_s3).delete_object(
         Bucket=BUCKET, Key=f"lookalike/{blob_name(image.sha256, 'original')}"
     )
     assert original_on_disk(image.sha256).exists()
+    delete_catalog(catalog=catalog)
+    assert not [kept for kept in data_dir.rglob("*") if kept.is_file()]
 
 
 @pytest.mark.parametrize("has_keys", [True, False])

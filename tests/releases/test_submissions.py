@@ -14,11 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign
+from evaluation.runs.upload_files import kept_path
 from jobs.models import Job
 from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.cli.main import main
@@ -29,7 +31,7 @@ from releases.models import Release, Submission
 from releases.site.leaderboard import leaderboard
 from releases.site.queries import SCORE_TASK, quota
 from releases.storage import archive_path, files_folder
-from releases.submissions.services import QuotaError, delete, submit
+from releases.submissions.services import QuotaError, delete, publish, submit
 from releases.tasks import score
 from tests.lookalike.release.scored_by_hand import equal_outsider_auc, measures, run_of
 from tests.worlds import SPECS, World, freeze_now, request_for
@@ -139,6 +141,21 @@ def test_a_submission_is_its_owners_until_it_is_published(
     assert "My network" not in client.get(BASE).content.decode()
 
 
+def test_an_admin_deletes_what_others_published_and_does_not_see_what_is_private(
+    release: Release, researcher: User
+) -> None:
+    found = Submission.objects.create(
+        release=release, owner=researcher, name="theirs", scored_at=timezone.now()
+    )
+    admin = Client()
+    admin.force_login(User.objects.create_user("ada", role=Role.ADMIN))
+    url = f"/submissions/{found.uid}/delete/"
+    assert admin.post(url).status_code == 404
+    publish(submission=found, is_published=True)
+    assert admin.post(url).status_code == 302
+    assert not Submission.objects.exists()
+
+
 HEAD = b"query,candidate,score\n"
 BAD = {  # as tests/lookalike/release/test_bad_input.py has of the command and Python
     "columns.csv": (b"a,b,c\nx,y,1\n", ", line 1: the columns are 'a,b,c'; needed: query,cand"),
@@ -182,6 +199,21 @@ def test_the_daily_quota_and_the_pause_hold_even_for_deleted_ones(
     submit(release=release, owner=researcher, name="a", file=SimpleUploadedFile("a.csv", b"x"))
     with pytest.raises(QuotaError, match="Wait"):
         submit(release=release, owner=researcher, name="b", file=SimpleUploadedFile("b.csv", b"x"))
+
+
+def test_an_upload_goes_with_its_submission_and_stays_where_deleting_it_fails(
+    release: Release, researcher: User
+) -> None:
+    file = SimpleUploadedFile("a.csv", b"x")
+    submission = submit(release=release, owner=researcher, name="a", file=file)
+    assert submission.job is not None
+    kept = kept_path(submission.job.arguments["file"])
+    with transaction.atomic():
+        delete(submission=Submission.objects.get())
+        transaction.set_rollback(True)
+    assert kept.exists()
+    delete(submission=Submission.objects.get())
+    assert not kept.exists()
 
 
 def test_judges_and_strangers_cannot_submit(client: Client, release: Release, world: World) -> None:

@@ -6,7 +6,9 @@ import io
 import json
 import pickle
 import re
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connection, transaction
 from django.test import Client
 
 from accounts.models import Role, User
@@ -28,6 +31,7 @@ from evaluation.results.assessment import assess
 from evaluation.results.leaderboard import leaderboard, model_key
 from evaluation.results.services import EVALUATE_TASK, store_result
 from evaluation.results.stored import StoredResult
+from evaluation.runs import services
 from evaluation.runs.disk_quota import DiskUse, disk_use
 from evaluation.runs.services import ADD_RUN_TASK
 from evaluation.runs.stored_runs import load_run, run_path, store_run
@@ -35,6 +39,8 @@ from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.tables import Run as Scores
+from tests.annotation.locks import somebody_waits
+from tests.waiting import wait_until
 from tests.worlds import SPECS, Name, World, by_path, by_sha256, cosines, rows_of, scores_csv
 
 pytestmark = pytest.mark.django_db
@@ -445,6 +451,68 @@ def test_owners_and_admins_delete_runs_strangers_do_not(
     assert client.get(address).status_code == 405
     assert client.post(address).status_code == 302
     assert not Run.objects.filter(pk=run.pk).exists()
+
+
+def store_again(world: World, name: str) -> Run:
+    """Add a run of the same scores as every other that is added here."""
+    scores = Scores.of(name, [("a", "b", 0.5)])
+    try:
+        return services.add_run(campaign=world.campaign, owner=None, scores=scores, coverage={})
+    finally:
+        if threading.current_thread() is not threading.main_thread():
+            connection.close()
+
+
+def delete_beside(run: Run) -> None:
+    """Delete a run on a connection of this thread's own."""
+    try:
+        services.delete_run(run=run, by=None)
+    finally:
+        connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_scores_that_a_run_takes_up_while_the_last_run_of_them_is_deleted_stay(
+    judged_world: World,
+) -> None:
+    old = store_again(judged_world, "old")
+    stored = run_path(old.sha256)
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        services.delete_run(run=old, by=None)
+        new = pool.submit(store_again, judged_world, "new").result()
+    assert stored.exists()
+    services.delete_run(run=new, by=None)
+    assert not stored.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_deletes_the_last_run_of_scores_waits_for_who_adds_another(
+    judged_world: World,
+) -> None:
+    old = store_again(judged_world, "old")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            store_again(judged_world, "new")
+            deleting = pool.submit(delete_beside, old)
+            wait_until(lambda: deleting.done() or somebody_waits(), pause=0.01)
+        deleting.result()
+    assert [run.name for run in Run.objects.all()] == ["new"]
+    assert run_path(old.sha256).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_scores_that_go_before_the_run_that_takes_them_up_is_there_are_stored_again(
+    judged_world: World,
+) -> None:
+    sha256 = store_run(Scores.of("new", [("a", "b", 0.5)]))
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic(), connection.cursor() as cursor:  # as the deletion of a run does
+            cursor.execute(services.HOLD_SCORES, [sha256])
+            adding = pool.submit(store_again, judged_world, "new")
+            wait_until(lambda: adding.done() or somebody_waits(), pause=0.01)
+            run_path(sha256).unlink()
+        assert adding.result().sha256 == sha256
+    assert run_path(sha256).exists()
 
 
 @pytest.mark.parametrize(
