@@ -54,6 +54,7 @@ class Entry(models.Model):
                 ", ".join(map(str, value)) if isinstance(value, list) else str(value),
             )
             for name, value in self.details.items()
+            if value not in ("", [])
         ]
 
     @property

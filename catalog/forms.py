@@ -190,8 +190,10 @@ class NewCatalogForm(ImportForm):
     def clean_slug(self) -> str:
         """Make a short name from the name if none was given; refuse one that is taken."""
         slug: str = self.cleaned_data["slug"] or slugify(self.data.get("name", ""))[:80]
-        if not slug:
+        if not slug and self.data.get("name", "").strip():
             raise forms.ValidationError("Give a short name: the name has no letters for one.")
+        if not slug:
+            raise forms.ValidationError("Comes from the name, which is missing.")
         try:
             check_slug(slug)
         except Refused as problem:

@@ -23,6 +23,13 @@ MAX_OF_PRODUCT = 500
 MAX_WORDS = 8
 
 
+def chosen_catalog(pk: object) -> Catalog | None:
+    """Return the catalog that a form or an address names by its number, if there is one."""
+    text = str(pk or "")
+    is_number = text.isascii() and text.isdecimal() and len(text) < 19
+    return Catalog.objects.filter(pk=text).first() if is_number else None
+
+
 @dataclass(frozen=True)
 class CatalogCounts:
     """How much there is in one catalog."""

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
 from accounts.access import reader_required, signed_in
-from evaluation.results.queries import campaigns_with_judges, may_see
+from evaluation.results.queries import may_see, opened_campaigns
 
 CampaignView = Callable[..., HttpResponseBase]
 
@@ -26,7 +26,7 @@ def of_campaign(view: CampaignView) -> CampaignView:
     def guarded(
         request: HttpRequest, slug: str, *args: object, **kwargs: object
     ) -> HttpResponseBase:
-        campaign = get_object_or_404(campaigns_with_judges(), slug=slug)
+        campaign = get_object_or_404(opened_campaigns(), slug=slug)
         if not may_see(signed_in(request), campaign):
             context = {"campaign": campaign}
             return render(request, "evaluation/kept_back.html", context, status=403)

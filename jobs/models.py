@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from jobs.queues import queue_of
 
@@ -75,7 +76,8 @@ class Job(models.Model):
     traceback = models.TextField(blank=True)
     n_attempts = models.PositiveSmallIntegerField(default=0, help_text="In all; names the holder.")
     n_forgiven = models.PositiveSmallIntegerField(
-        default=0, help_text="Of these, before somebody last had it tried again."
+        default=0,
+        help_text="Of these, before it last kept a part of its work or was tried again by hand.",
     )
     worker = models.CharField(max_length=200, blank=True, help_text="host:process")
     held_by = models.ForeignKey(
@@ -146,9 +148,15 @@ class Job(models.Model):
             return None
         return max(0.0, (self.n_total - self.n_done) / self.rate)
 
-    @property
+    @cached_property
     def n_ahead(self) -> int:
         """Queued jobs that the same workers take before this one."""
         before = Job.objects.filter(state=JobState.QUEUED, queue=self.queue, pk__lt=self.pk)
         mine = queue_of(self.task)
-        return sum(queue_of(task) == mine for task in before.values_list("task", flat=True))
+        of_task = before.order_by().values_list("task").annotate(n=models.Count("pk"))
+        return sum(n for task, n in of_task if queue_of(task) == mine)
+
+    @property
+    def poll_seconds(self) -> int:
+        """How often a page asks anew how far it is; rarely while others are ahead of it."""
+        return 5 if self.state == JobState.QUEUED and self.n_ahead else 1

@@ -56,7 +56,7 @@ def bias_report(request: HttpRequest, uid: uuid.UUID) -> Result:
 
 
 @router.get(
-    "/campaigns/{slug}/second-opinions",
+    "/campaigns/{slug:slug}/second-opinions",
     response={200: SecondOpinionsOut, **errors(404)},
     summary="Pairs of a campaign worth a second opinion",
 )

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
@@ -28,11 +28,11 @@ from annotation.services import count_again, exclude_answers, pause_judge, resum
 from api.access import reads, reads_judgements, reviews_judgements
 from api.errors import ApiError, Detail, errors
 from api.paging import Page, PageQuery, Part, Text, read_part
+from api.routes.campaigns import Kind
 from audit.services import record_part
 from lookalike.agreement.grades import NO_GRADE, grade_of
 
 router = Router(tags=["Campaigns"], auth=reads)
-Kind = Literal["pair", "gold", "repeat", "mirror", "training", "qualification"]
 
 
 class JudgementOut(Schema):

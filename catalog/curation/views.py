@@ -73,6 +73,5 @@ def _done(request: HttpRequest, act: Callable[[], object], said: str) -> HttpRes
     except Refused as problem:
         messages.error(request, problem.message)
     back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
-        back = "/catalogs/"
-    return redirect(back)
+    is_ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return redirect(back if is_ours else "/catalogs/")

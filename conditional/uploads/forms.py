@@ -130,7 +130,9 @@ class ImportForm(forms.Form):
             try:
                 cleaned["task"] = read_task(Path(str(files[0].name))).value
             except InputError:
-                self.add_error("task", f"The name “{files[0].name}” does not say it: choose one.")
+                self.add_error(
+                    "task", f"The name “{files[0].name}” does not say which task it is: choose one."
+                )
         ignored = {"task", "names", "scale", "split", "where"} - _FIELDS[kind]
         cleaned |= {name: {"task": "", "where": {}}.get(name) for name in ignored}
         return cleaned | {"kind": kind, "crops": cleaned.get("crops") or "paper"}

@@ -15,6 +15,7 @@ from accounts.attention import Attention
 from annotation.models import Campaign, CampaignState
 from annotation.queries.numbers import campaign_numbers
 from catalog.models import Catalog
+from evaluation.models import Result
 from jobs.models import OPEN_STATES, Job
 from notices.services import n_unseen
 from notices.sources import attention_lines
@@ -94,9 +95,15 @@ def first_steps() -> list[Step]:
             reverse("pooling:pools"),
         ),
         Step(
+            "Have it judged",
+            "Your judges find it when they sign in; its page shows how far each of them is.",
+            Campaign.objects.filter(panel__n_done__gt=0).exists(),
+            reverse("annotation:campaigns"),
+        ),
+        Step(
             "Read the results",
             "Majority labels, scores of every model, and how far the pool itself favours any.",
-            Campaign.objects.filter(panel__n_done__gt=0).exists(),
+            Result.objects.exists(),
             reverse("evaluation:home"),
         ),
     ]

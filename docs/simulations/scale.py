@@ -32,7 +32,7 @@ MODELS, DEPTHS = (1, 2, 4, 8, 12), (6, 20, 100)
 ERROR, SHARED = 0.5, 0.5  # of a model, the true similarity's spread being 1; its family's part
 
 # measured on two cores (benchmarks/README.md)
-EMBEDDED_PER_SECOND = 64.6  # tf_efficientnet_lite0, float32
+EMBEDDED_PER_SECOND = 92.9  # tf_efficientnet_lite0, float32, torch, with AVX-512
 SEARCH_SECONDS = 3.04  # a million x 256, 2,000 queries
 # assumed
 GPU_PER_SECOND, GPU_DOLLARS, HOURLY_WAGE = 2_000, 2.5, 25.0

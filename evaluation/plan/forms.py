@@ -41,7 +41,7 @@ def _listed(kind: Callable[[str], T], least: T, most: T) -> Callable[[str], list
         except ValueError:
             raise forms.ValidationError("Write numbers with commas between.") from None
         if any(not least <= number <= most for number in found):
-            raise forms.ValidationError(f"Each is from {least:,} to {most:,}.")
+            raise forms.ValidationError(f"Each number must be from {least:,} to {most:,}.")
         return sorted(set(found))
 
     return read

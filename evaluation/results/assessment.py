@@ -43,18 +43,13 @@ from lookalike.metrics.measures import known_measures, parse_measure
 from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
+from lookalike.release.scoring import GRADED_MEASURES, MEASURES
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import METHOD
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, paired_tests
 
-MEASURES = (
-    *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
-    *("P@5", "P_all@5", "P_max@5", "judged@5", "hole@5", "AP'"),
-    *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
-)
-GRADED = ("nDCG@5", "nDCG@10")  # also, where pairs are graded
-TESTED = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc", GRADED[0])
+TESTED = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc", GRADED_MEASURES[0])
 
 
 @dataclass(frozen=True)
@@ -152,7 +147,7 @@ def _measures(inputs: EvaluationInputs) -> tuple[str, ...]:
 
     Those of the VSD benchmark count each product once: without products they would be others.
     """
-    graded = () if inputs.qrels.grades is None else GRADED
+    graded = () if inputs.qrels.grades is None else GRADED_MEASURES
     return tuple(known_measures((*MEASURES, *graded), inputs.products))
 
 

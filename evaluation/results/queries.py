@@ -16,7 +16,7 @@ from jobs.models import Job, JobState
 MOST_JOBS = 5
 
 
-def campaigns_with_judges() -> QuerySet[Campaign]:
+def opened_campaigns() -> QuerySet[Campaign]:
     """Return the campaigns that were opened at least once, newest first."""
     judged = Judgement.objects.filter(
         question__campaign=OuterRef("pk"), question__kind=QuestionKind.PAIR
@@ -39,7 +39,7 @@ def may_see(person: User, campaign: Campaign) -> bool:
 
 def campaigns_seen_by(person: User) -> QuerySet[Campaign]:
     """Return the campaigns whose results a reader may see, newest first."""
-    campaigns = campaigns_with_judges()
+    campaigns = opened_campaigns()
     return campaigns if person.is_admin else campaigns.filter(labels_hidden=False)
 
 
@@ -62,7 +62,7 @@ def campaign_lines(person: User) -> list[CampaignLine]:
         .defer("bias", "by_query")
     }
     lines = []
-    for campaign in campaigns_with_judges():
+    for campaign in opened_campaigns():
         is_shown = may_see(person, campaign)
         result = newest.get(campaign.pk) if is_shown else None
         best = _best_model(result) if result else ""

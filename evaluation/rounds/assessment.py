@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.models import RoundPlan
 from evaluation.models import Run as UploadedRun
-from evaluation.results.assessment import GRADED, MEASURES, Assessment
+from evaluation.results.assessment import Assessment
 from evaluation.results.inputs import (
     EmbeddedModel,
     EvaluationInputs,
@@ -45,6 +45,7 @@ from lookalike.planning.pool_files import NamedPool, named_pool
 from lookalike.planning.rounds import Round
 from lookalike.planning.stopping import Looks, stop_advice
 from lookalike.release.exports import RUN_DEPTH
+from lookalike.release.scoring import GRADED_MEASURES, MEASURES
 from lookalike.stats.intervals import METHOD
 from pooling.models import Pool
 from pooling.pools.queries import pool_pairs
@@ -107,7 +108,7 @@ def assess_rounds(plan: RoundPlan, *, seed: int = 0, progress: Progress = SILENT
 
 def board_measures(inputs: EvaluationInputs, depth: int) -> tuple[list[str], list[str]]:
     """Return the measures of the board that have an estimate in a pool so deep, and the others."""
-    graded = () if inputs.qrels.grades is None else GRADED
+    graded = () if inputs.qrels.grades is None else GRADED_MEASURES
     estimated: list[str] = []
     others: list[str] = []
     for name in (*MEASURES, *graded):

@@ -13,8 +13,9 @@ from evaluation.results.leaderboard import HEADINGS
 from evaluation.results.stored import RoundsSummary
 from evaluation.rounds.progress import RoundProgress, next_round_problem, unfinished_problem
 from evaluation.rounds.services import is_met, look_of
+from lookalike.pooling.stats import expert_hours
 from lookalike.stats.text_tables import PAGE
-from pooling.pools.costs import SECONDS_PER_HOUR, SECONDS_PER_PAIR
+from pooling.pools.costs import SECONDS_PER_PAIR
 
 SAYS = {"above": "is above", "alike": "is about like", "open": "may be above or below"}
 
@@ -162,7 +163,7 @@ def _hours_per_pair(plan: RoundPlan, rounds: Sequence[RoundProgress]) -> float:
     campaign = plan.campaign
     is_leased = campaign.serving == Serving.K_OF_N
     n_votes = campaign.k if is_leased else members_at_work(campaign).count()
-    return n_votes * SECONDS_PER_PAIR / SECONDS_PER_HOUR
+    return expert_hours(n_votes, SECONDS_PER_PAIR)
 
 
 def _shown(value: float) -> str:

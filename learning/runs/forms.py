@@ -9,6 +9,7 @@ from django.db.models import Count
 
 from catalog.browsing.facets import Attribute, list_attributes
 from catalog.models import Catalog
+from catalog.queries import chosen_catalog
 from learning.combiners.recipes import MOST_TRIPLETS, CatalogCombiner
 from learning.embeddings.recipes import MOST_DIMS, CatalogEmbedding
 from learning.models import Family, TextSpace
@@ -96,8 +97,7 @@ class RunForm(forms.Form):
     @property
     def attributes(self) -> list[Attribute]:
         """What the catalog that is chosen says of its images; nothing before one is chosen."""
-        asked = str(self["catalog"].value() or "")
-        catalog = Catalog.objects.filter(pk=asked).first() if asked.isdecimal() else None
+        catalog = chosen_catalog(self["catalog"].value())
         return [one for one in list_attributes(catalog) if one.n_values > 1] if catalog else []
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lookalike.io.errors import FormatError
 from lookalike.io.json_text import JsonText, read_json
-from lookalike.io.tables import Row, Run, scores_from
+from lookalike.io.tables import Row
 
 
 def annotation_rows(file: JsonText) -> Iterator[Row]:
@@ -53,32 +53,3 @@ def vsd_products(path: Path) -> dict[str, str]:
             reason = f"{image!r} has product {product!r} here and {products[image]!r} before"
             raise FormatError(path, line, reason)
     return products
-
-
-def read_vsd_examples(path: str | Path) -> list[Run]:
-    """Return the scores that the models of the benchmark's example pairs give to them.
-
-    An example is `{"query", "gallery", "value", "rank_clip", "sim_clip", ...}`, a similarity for
-    each model. `read_qrels` reads the labels of the same file.
-
-    Raises:
-        FormatError: no examples, or a similarity that is no number.
-        OSError: if the file cannot be opened.
-    """
-    file = read_json(Path(path))
-    pairs = list(annotation_rows(file))
-    entries = [entry for _, entry in file.entries() if isinstance(entry, dict)]
-    models = [key.removeprefix("sim_") for key in (entries or [{}])[0] if key.startswith("sim_")]
-    if not models:
-        raise FormatError(file.path, None, 'the entries have no similarities ("sim_<model>")')
-    return [
-        scores_from(
-            file.path,
-            model,
-            [
-                row._replace(value=entry.get(f"sim_{model}"))
-                for row, entry in zip(pairs, entries, strict=True)
-            ],
-        )
-        for model in models
-    ]

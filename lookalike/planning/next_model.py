@@ -20,6 +20,7 @@ from lookalike.planning.label_model import LEAST_LABELS
 from lookalike.planning.pilot import part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import guesses
+from lookalike.pooling.stats import expert_hours
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Newcomer:
             seconds: of one judge for one pair.
             n_judges: of each pair.
         """
-        return self.expected / (self.n_new * seconds * n_judges / 3600) if self.n_new else 0.0
+        hours = expert_hours(self.n_new, seconds, n_judges)
+        return self.expected / hours if hours > 0 else 0.0
 
 
 def next_models(pool: RankedPool, labels: Floats, builders: Sequence[str]) -> list[Newcomer]:

@@ -31,9 +31,9 @@ from lookalike.planning.pilot import Pilot, judged_by, majority_labels, part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import draw_round
 from lookalike.planning.simulator import World, simulate
+from lookalike.pooling.stats import expert_hours
 from lookalike.stats.intervals import standard_error
 
-SECONDS_PER_HOUR = 3600
 N_ROUNDS = 2
 N_TRIES = 3  # of votes and rounds, where a design judges a part: their chance is no query's
 N_ASSUMED_QUERIES = 200  # of the campaign that stands in for a pilot
@@ -112,7 +112,7 @@ def _forecasts(tried: _Tried, design: Design, costs: Costs) -> Iterator[Forecast
     """Yield what a design would bring by each measure."""
     pool = tried.pool
     n_pairs = round(pool.n_pairs / pool.n_queries * design.n_queries * design.share)
-    hours = n_pairs * design.n_judges * costs.seconds / SECONDS_PER_HOUR
+    hours = expert_hours(n_pairs, costs.seconds, design.n_judges)
     for best, full, some in tried.measures:
         there = replace(some, values=full.values).intervals(n_queries=design.n_queries)
         widths = [(ends.high - ends.low) / 2 for ends in there]

@@ -14,9 +14,9 @@ from scipy.special import betaincinv
 
 from lookalike.core.arrays import Ints
 from lookalike.pooling.eds import Proposals
+from lookalike.pooling.stats import expert_hours
 from lookalike.stats.intervals import independent_pairs
 
-SECONDS_PER_HOUR = 3600
 CONFIDENCE = 0.95
 Mask = NDArray[np.bool_]
 
@@ -38,14 +38,14 @@ class Gain:
     n_positive: int
     n_independent: float | None = field(default=None, compare=False)
 
-    def per_hour(self, seconds_per_pair: float, n_judges: int) -> float:
+    def per_hour(self, seconds_per_pair: float, n_judges: float) -> float:
         """Return positives found per hour of all experts; NaN before anything is judged.
 
         Args:
             seconds_per_pair: of one judge, positive.
-            n_judges: who each judge every pair.
+            n_judges: who judge each pair, in the mean.
         """
-        hours = self.n_judged * seconds_per_pair * n_judges / SECONDS_PER_HOUR
+        hours = expert_hours(self.n_judged, seconds_per_pair, n_judges)
         return self.n_positive / hours if hours > 0 else float("nan")
 
 

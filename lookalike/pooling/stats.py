@@ -103,8 +103,8 @@ def pool_stats(
     )
 
 
-def expert_hours(n_pairs: int, seconds_per_pair: float, n_experts: int = 1) -> float:
-    """Return the working hours of all experts together when each judges every pair.
+def expert_hours(n_pairs: int, seconds_per_pair: float, n_experts: float = 1) -> float:
+    """Return the working hours of all experts together when so many judge each pair.
 
     Raises:
         ValueError: for negative pairs or experts, or seconds that are not positive.

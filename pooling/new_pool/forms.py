@@ -11,6 +11,7 @@ from django import forms
 from django.db.models import Count
 from django.urls import reverse_lazy
 
+from accounts.form_refusals import add_refusal
 from catalog.models import Catalog
 from catalog.short_names import typing_attributes
 from lookalike.core.errors import Refused
@@ -108,7 +109,7 @@ class PoolForm(SourcesForm, QueriesForm, CandidatesForm):
             try:
                 cleaned["request"], _ = self.checked_request(cleaned, uploads)
             except Refused as problem:
-                self.add_error(problem.field, problem.message)
+                add_refusal(self, problem)
         return cleaned
 
     def checked_request(

@@ -14,6 +14,7 @@ from accounts.form_refusals import add_refusal
 from accounts.models import User
 from catalog.browsing.facets import attribute_suggestions
 from catalog.models import Catalog
+from catalog.queries import chosen_catalog
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
 from pooling.models import Pool
@@ -49,7 +50,7 @@ def new_pool(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "cost_form": cost_form,
-        "groups": model_offers(_chosen_catalog(form["catalog"].value())),
+        "groups": model_offers(chosen_catalog(form["catalog"].value())),
         "prediction": prediction_of(form, cost_form),
         "slow_models": _slow(form),
         "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
@@ -105,21 +106,15 @@ def name(request: HttpRequest) -> HttpResponse:
 def models(request: HttpRequest) -> HttpResponse:
     """List the models to tick for the chosen catalog; those ticked stay so."""
     context = {
-        "groups": model_offers(_chosen_catalog(request.GET.get("catalog"))),
+        "groups": model_offers(chosen_catalog(request.GET.get("catalog"))),
         "ticked": request.GET.getlist("ticked"),
     }
     return render(request, "pooling/_models.html", context)
 
 
-def _chosen_catalog(pk: object) -> Catalog | None:
-    text = str(pk or "")
-    is_key = text.isdecimal() and len(text) < 20
-    return Catalog.objects.filter(pk=text).first() if is_key else None
-
-
 @admin_required
 def attributes(request: HttpRequest) -> HttpResponse:
     """Suggest filters for the catalog that queries come from."""
-    catalog = _chosen_catalog(request.GET.get("query_catalog") or request.GET.get("catalog"))
+    catalog = chosen_catalog(request.GET.get("query_catalog") or request.GET.get("catalog"))
     suggestions = attribute_suggestions(catalog) if catalog else []
     return render(request, "pooling/_attributes.html", {"suggestions": suggestions})

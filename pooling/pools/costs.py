@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from django import forms
 
+from lookalike.pooling.stats import expert_hours
+
 SECONDS_PER_PAIR = 15
-SECONDS_PER_HOUR = 3600
 NUMBER = forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"})
 
 
@@ -46,7 +47,7 @@ class Cost:
     @property
     def hours(self) -> float:
         """Hours of one judge."""
-        return self.n_pairs * self.seconds / SECONDS_PER_HOUR
+        return expert_hours(self.n_pairs, self.seconds)
 
     @property
     def hours_of_all(self) -> float:

@@ -42,6 +42,7 @@ class Yields:
     """All of it, from one campaign's labels.
 
     Attributes:
+        n_votes: that count, of each judged pair in the mean.
         seconds: of one judge for a pair.
         n_timed: answers whose times these are the mean of; 0 where nothing was measured.
         has_chance: whether some pairs were drawn by chance; these have no depth.
@@ -49,7 +50,7 @@ class Yields:
     """
 
     campaign: Campaign
-    n_judges: int
+    n_votes: float
     seconds: float
     n_timed: int
     models: list[YieldRow]
@@ -94,15 +95,14 @@ def compute_yields(pool: Pool, seconds: float, person: User) -> Yields | None:
     if found is None:
         return None
     pace = found.measured if found.n_timed else seconds
-    n_judges = max(link.campaign.panel.count(), 1)
 
     def row(name: str, gain: Gain, own: Gain | None = None) -> YieldRow:
-        hourly = gain.per_hour(pace, n_judges) if gain.n_judged else None
+        hourly = gain.per_hour(pace, found.n_votes) if gain.n_judged else None
         return YieldRow(name, gain, own, hourly)
 
     return Yields(
         campaign=link.campaign,
-        n_judges=n_judges,
+        n_votes=found.n_votes,
         seconds=pace,
         n_timed=found.n_timed,
         models=[row(*model) for model in found.models],
@@ -120,6 +120,7 @@ class Found:
         models: spec, the gain of all its pairs, and of those that it alone proposed.
         depths: the gain of each rank.
         has_chance: whether some pairs were drawn by chance.
+        n_votes: as `Yields`.
         measured: mean seconds of a judge for a pair, of `n_timed` answers.
         n_timed: as `Yields`.
     """
@@ -127,6 +128,7 @@ class Found:
     models: list[tuple[str, Gain, Gain]]
     depths: list[Gain]
     has_chance: bool
+    n_votes: float
     measured: float
     n_timed: int
 
@@ -149,9 +151,11 @@ def _find(pool: Pool, campaign: Campaign) -> Found | None:
     has_ranks = np.array([source.kind != SourceKind.RANDOM for source in sources], bool)
     every, alone = gains_by_model(proposals, is_judged, is_positive)
     names = [source.spec for source in sources]
+    votes = (table.n_similar + table.n_different)[table.is_decided]
     return Found(
         list(zip(names, every, alone, strict=True)),
         gains_by_depth(proposals, is_judged, is_positive, has_ranks),
         bool(not has_ranks.all()),
+        float(votes.mean()),
         *measured_pace(campaign),
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from accounts.form_refusals import add_refusal, sentence
 from lookalike.core.errors import Refused
 from pooling.models import Pool, PoolSource
 from pooling.new_pool.parsing import depths_of
@@ -73,9 +74,9 @@ class TopUpForm(SourcesForm):
         """Put what a service refuses beside the field that it is about."""
         names = [_field_of(s) for s in self.sources if s.spec in problem.message.split()]
         if problem.field == "deeper" and names:
-            self.add_error(names[0], problem.message)
+            self.add_error(names[0], sentence(problem.message))
         else:
-            self.add_error("models" if problem.field == "models" else None, problem.message)
+            add_refusal(self, problem)
 
 
 def _field_of(source: PoolSource) -> str:

@@ -52,7 +52,9 @@ def test_type_bytes_and_headers(path: str, size: str, client: Client, import_fil
         assert Pillow.open(io.BytesIO(content)).format == "WEBP"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Cache-Control"] == "private, max-age=31536000, immutable"
-    assert response["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert response["Content-Security-Policy"] == (
+        "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    )
     assert "Content-Disposition" not in response
     names = " ".join(f"{key}: {value}" for key, value in response.items())
     assert "secret" not in names

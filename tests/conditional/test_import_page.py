@@ -85,7 +85,9 @@ def test_templates_are_imported_by_a_worker_and_linked(admin: Client) -> None:
 
 
 def test_a_file_of_any_name_has_the_task_that_is_chosen(admin: Client) -> None:
-    assert "does not say it: choose one" in post(admin, file_of([entry(0)], "mine.json"))
+    assert "does not say which task it is: choose one" in post(
+        admin, file_of([entry(0)], "mine.json")
+    )
     assert not Job.objects.exists()
     post(admin, file_of([entry(0)], "mine.json"), task="change_object")
     assert done().result["task"] == "change_object"

@@ -168,3 +168,13 @@ def test_a_form_of_a_million_fields_is_refused(db: None) -> None:
     body = "&".join(f"f{number}=" for number in range(20_000))
     kind = "application/x-www-form-urlencoded"
     assert Client().post("/accounts/login/", body, content_type=kind).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/people/?words=%00", "/releases/freeze/?campaign=a%00b",
+     "/api/v1/campaigns/%00/second-opinions"],
+)  # fmt: skip
+def test_a_null_character_in_an_address_is_no_error(address: str, db: None) -> None:
+    chief = User.objects.create_user("chief", role=Role.ADMIN)
+    assert signed_in(chief).get(address).status_code in {200, 404}

@@ -97,6 +97,7 @@ def test_the_check_finds_other_figures_and_broken_promises_but_not_another_round
 
 
 @pytest.mark.daily
+@pytest.mark.timeout(3600)
 def test_the_figures_of_the_document_are_those_of_the_script() -> None:
     command = [sys.executable, str(SCRIPT), "--check"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -336,7 +336,9 @@ def test_a_job_says_who_holds_it_and_how_many_are_ahead(settings: Any) -> None:
     device = [make_job(task="pooling.tasks.embed", subject=str(n)) for n in range(3)]
     light = make_job(subject="light")
     own = make_job(task="pooling.tasks.embed", subject="own", queue="device.cpu")
-    assert [job.n_ahead for job in (*device, light, own)] == [0, 1, 2, 0, 0]
+    waiting = (*device, light, own)
+    assert [job.n_ahead for job in waiting] == [0, 1, 2, 0, 0]
+    assert [job.poll_seconds for job in waiting] == [1, 5, 5, 1, 1]  # pages ask anew so often
 
 
 # ---- work that hangs ----

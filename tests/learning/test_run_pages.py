@@ -152,3 +152,11 @@ def test_a_run_is_deleted_with_its_model_and_an_unknown_one_is_not_found(chief, 
     assert "The embedding “Own” is deleted." in done.content.decode()
     assert not Projection.objects.exists()
     assert chief.get(reverse("learning:run", args=["own"])).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["new_embedding", "new_combiner"])
+def test_a_catalog_that_is_no_number_of_one_is_told_and_no_error(chief, name):
+    address = reverse(f"learning:{name}")
+    assert chief.get(address, {"catalog": "1" * 4_400}).status_code == 200
+    reply = chief.post(address, {**FORM, "catalog": "1" * 5_000})
+    assert "Select a valid choice" in reply.content.decode()

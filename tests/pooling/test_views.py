@@ -114,7 +114,7 @@ def test_an_empty_installation_shows_the_first_steps_in_order(page_of):
     text = page_of("overview")
     steps = re.findall(r"<h2>([^<]+)</h2>", text)
     assert steps[:4] == [
-        "Import a catalog", "Pool candidates", "Start a campaign", "Read the results",
+        "Import a catalog", "Pool candidates", "Start a campaign", "Have it judged",
     ]  # fmt: skip
     assert text.count('aria-current="step"') == 1
     assert reverse("catalog:new") in text
@@ -414,7 +414,7 @@ def test_a_list_may_be_typed_or_uploaded(posted):
         ({"n_queries": ""}, "n_queries", "how many"),
         ({"filters": "colour=mauve"}, "n_queries", "colour = mauve"),
         ({"filters": "mauve"}, "filters", "not a filter"),
-        ({"how": "list"}, "names", "give a list"),
+        ({"how": "list"}, "names", "Give a list"),
         ({"how": "list", "names": "a.jpg"}, "names", "a.jpg"),
         ({"name": "new"}, "name", "choose another"),
         ({"seed": "-1"}, "seed", "greater than or equal to 0"),

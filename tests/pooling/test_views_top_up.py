@@ -67,7 +67,7 @@ def test_a_top_up_of_more_models_than_one_person_may_have_is_refused(filled, adm
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ({}, "name a new model"),
+        ({}, "Name a new model"),
         ({"models": "nonsense"}, "names no"),
         ({"deeper_0": "2"}, "has gone to 3 already"),
         ({"deeper_0": "99"}, "allow 1 to 11"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,22 +115,3 @@ def half_reversed(triplets: ConditionTriplets, rng: np.random.Generator) -> Bool
         own = np.flatnonzero(triplets.conditions == condition)
         swapped[rng.permutation(own)[: len(own) // 2]] = True
     return swapped
-
-
-def merge_codes(codes: Sequence[Ints]) -> Ints:
-    """Return one attribute for several: a value for each combination that occurs.
-
-    >>> merge_codes([np.array([0, 0, 1, 1]), np.array([0, 1, 0, -1])]).tolist()
-    [0, 1, 2, -1]
-
-    Args:
-        codes: of each attribute, shape (n_images,).
-
-    Returns:
-        Shape (n_images,), UNKNOWN where any of them is.
-    """
-    together = np.stack(codes, axis=1)
-    known = (together != UNKNOWN).all(axis=1)
-    merged = np.full(len(together), UNKNOWN, np.int64)
-    merged[known] = np.unique(together[known], axis=0, return_inverse=True)[1].reshape(-1)
-    return merged

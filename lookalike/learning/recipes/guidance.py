@@ -28,7 +28,6 @@ from lookalike.learning.recipes.repetitions import Repetitions
 from lookalike.learning.recipes.runners import Made, Run
 from lookalike.learning.recipes.vectors import picture_vectors
 
-UNTRAINED = "vectors as they are"
 NAMES, PSEUDOLABELS, OF_IMAGES = "names", "pseudolabels", "pseudolabels of images"
 LEFT = "KL left"  # of that without language
 Method = Mapping[str, Any]

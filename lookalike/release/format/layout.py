@@ -77,8 +77,8 @@ TABLES = {
                    "vote."),
             Column("reason", "text", "Of a skip: bad_image, not_comparable, unsure or policy; "
                    "else empty."),
-            Column("is_counted", "bool", "Whether it counts: a vote, and not surplus to the k "
-                   "wanted."),
+            Column("is_counted", "bool", "Whether it counts: a vote, not surplus to the k "
+                   "wanted, and not excluded by an admin."),
             Column("mode", "text", "pair, sheet or import: how it was given."),
             Column("decided_at", "text", "UTC, rounded down to the hour."),
             Column("visible_ms", "int32", "Time the pair was on screen, rounded to 100 ms; 0 "

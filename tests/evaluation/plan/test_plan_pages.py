@@ -233,10 +233,10 @@ def test_a_pilot_of_few_queries_is_refused_in_words(chief):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"queries": "5"}, "Each is from 10 to 100,000"),
+        ({"queries": "5"}, "Each number must be from 10 to 100,000"),
         ({"queries": "many"}, "Write numbers with commas between"),
-        ({"depths": "0"}, "Each is from 1 to 50"),
-        ({"shares": "0"}, "Each is from 1.0 to 100.0"),
+        ({"depths": "0"}, "Each number must be from 1 to 50"),
+        ({"shares": "0"}, "Each number must be from 1.0 to 100.0"),
         ({"measure": "P@5"}, "P@5 needs a deeper pool"),
         ({"measure": "nDCG@5"}, "Select a valid choice"),
         ({"judges": ",".join(map(str, range(1, 50)))}, "at most 200 are tried"),

@@ -24,7 +24,6 @@ from lookalike.learning.conditions.triplets import (
     ConditionTriplets,
     draw_conditions,
     half_reversed,
-    merge_codes,
 )
 from lookalike.learning.engine.determinism import stream
 from lookalike.learning.losses.pairs import Sides, distances
@@ -74,14 +73,6 @@ class TestTriplets:
         seen = np.arange(N) % 3 > 0
         triplets = draw_conditions(world()[1], seen, 200, seed=0, purpose="learnt")
         assert seen[triplets.rows].all()
-
-    def test_merged_attributes_have_a_value_for_each_combination(self):
-        codes = world()[1]
-        merged = merge_codes(list(codes.values()))
-        assert len(set(merged.tolist())) == len(set(zip(*codes.values(), strict=True)))
-        for a, b in ((0, 1), (3, 90), (10, 50)):
-            alike = all(of[a] == of[b] for of in codes.values())
-            assert (merged[a] == merged[b]) == alike
 
     def test_an_attribute_without_triplets_is_named(self):
         with pytest.raises(Refused, match="'cut': triplets need two values"):
