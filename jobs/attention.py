@@ -26,10 +26,9 @@ def attention() -> Iterator[Attention]:
                         Urgency.NOW)  # fmt: skip
     for job in failed_jobs():
         address = {"uid": job.uid}
-        buttons = (
-            ("Try again", reverse("jobs:retry", kwargs=address)),
-            ("Dismiss", reverse("jobs:dismiss", kwargs=address)),
-        )
+        again = ("Try again", reverse("jobs:retry", kwargs=address))
+        dismiss = ("Dismiss", reverse("jobs:dismiss", kwargs=address))
+        buttons = (dismiss,) if job.needs_another_file else (again, dismiss)
         yield Attention(FAILED, job.title, job.error.partition("\n")[0],
                         reverse("jobs:job", kwargs=address), Urgency.NOW, buttons)  # fmt: skip
 

@@ -157,6 +157,11 @@ class Job(models.Model):
         return sum(n for task, n in of_task if queue_of(task) == mine)
 
     @property
+    def needs_another_file(self) -> bool:
+        """Whether it was refused for its upload, which stays what it is: no try can help."""
+        return self.is_refused and self.task == "evaluation.tasks.add_run"
+
+    @property
     def poll_seconds(self) -> int:
         """How often a page asks anew how far it is; rarely while others are ahead of it."""
         return 5 if self.state == JobState.QUEUED and self.n_ahead else 1

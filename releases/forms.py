@@ -15,7 +15,13 @@ from catalog.models import Catalog
 from conditional.models import TripletSet
 from lookalike.agreement.grades import MOST_GRADES
 from lookalike.release.errors import ReleaseError
-from releases.freeze.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
+from releases.freeze.requests import (
+    DEFAULT_IMAGE_TERMS,
+    DEFAULT_LICENCE,
+    FreezeRequest,
+    short_name,
+    title_as_author,
+)
 from releases.importing.release import LABELS
 from releases.models import Release, Submission
 from releases.services import check_request
@@ -40,6 +46,12 @@ class FreezeForm(forms.Form):
         error_messages={"invalid": "Use letters a-z, digits, - and _ alone."},
     )
     version = forms.CharField(initial="1.0.0", help_text="MAJOR.MINOR.PATCH; never used twice.")
+    authors = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One a line: an institution, or a person as Family, Given, perhaps with an "
+        "ORCID behind.",
+        error_messages={"required": "Say who made it: the release is cited by their names."},
+    )
     description = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="Why it was made."
     )
@@ -47,12 +59,6 @@ class FreezeForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="For the changelog; what changed in numbers is found by itself.",
-    )
-    authors = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One a line: an institution, or a person as Family, Given, perhaps with an "
-        "ORCID behind.",
     )
     url = forms.URLField(
         label="Address", required=False, assume_scheme="https", help_text="Where it will be found."
@@ -175,7 +181,7 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         "slug": before.slug,
         "version": f"{highest.major}.{highest.minor + 1}.0",
         "description": before.description,
-        "authors": "\n".join(info["authors"]),
+        "authors": "\n".join(_named_authors(info)),
         "url": info["url"],
         "label_licence": info["licence"]["labels"],
         "image_terms": info["licence"]["images"],
@@ -186,6 +192,12 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         **info["panel"],
         **info["uses"],
     }
+
+
+def _named_authors(info: dict[str, Any]) -> list[str]:
+    """Return the authors of an earlier release; none where its title stands for them."""
+    authors: list[str] = info["authors"]
+    return [] if authors == title_as_author(info["title"]) else authors
 
 
 class ImportForm(forms.Form):
@@ -261,6 +273,8 @@ class SubmissionForm(forms.Form):
             ("error", "are an error: refuse the run"),
             ("worst", "count as the worst, all tied below the others"),
         ],
+        help_text="Lists cut at a depth, as the release’s own run files are, lack scores of pairs "
+        "put to the judges: let those count as the worst.",
     )
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
 

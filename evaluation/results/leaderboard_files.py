@@ -5,11 +5,15 @@ from __future__ import annotations
 from django.http import Http404, HttpResponse
 
 from lookalike.agreement.human_line import HumanLine
-from lookalike.io.documents import as_csv, as_latex, as_markdown, latex_notes
+from lookalike.io.documents import as_csv, as_latex, as_markdown, latex_notes, markdown_text
 from lookalike.metrics.leaderboard import Cell, Leaderboard
 from lookalike.metrics.leaderboard_tables import numbers_table, table_notes, words_table
 
-CONTENT_TYPES = {"csv": "text/csv", "md": "text/markdown", "tex": "application/x-tex"}
+CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex",
+}
 
 
 def leaderboard_response(
@@ -42,7 +46,7 @@ def leaderboard_response(
         notes = list(table_notes(board, is_simulated=is_simulated))
         text = as_latex(table) + latex_notes(notes)
         if ending == "md":
-            text = "\n".join([as_markdown(table), *notes]) + "\n"
+            text = "\n".join([as_markdown(table), *map(markdown_text, notes)]) + "\n"
     mark = "-simulated" if is_simulated else ""
     headers = {
         "Content-Disposition": f'attachment; filename="{name}{mark}-leaderboard.{ending}"',

@@ -31,6 +31,7 @@ from lookalike.io.errors import InputError
 RULES = ("majority", "median", *MODELS)
 TIES = ("negative", "undecided", "split")
 NEGATIVES = ("0", "different", "no", "false", "negative", "-1")
+NO_VOTES = "there are no votes"
 LONGEST_GRADE = 2  # digits
 SAME_CHANCE = 1e-9  # posteriors closer than this are a tie
 
@@ -62,14 +63,19 @@ def aggregate(
             they differ. Its tie "negative" is the lower of the two.
 
     Raises:
-        AggregateError: ties are to be negative and nobody says which label is, or no vote has it;
-            labels that are no grades have no median.
+        AggregateError: an unknown rule or tie, or no votes; ties are to be negative and nobody
+            says which label is, or no vote has it; labels that are no grades have no median.
 
     >>> from lookalike.agreement.votes import make_votes
     >>> votes = make_votes([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no")])
     >>> aggregate(votes)["labels"]
     {'a': 'yes', 'b': 'no'}
     """
+    for option, value, known in (("rule", rule, RULES), ("tie", tie, TIES)):
+        if value not in known:
+            raise AggregateError(f"unknown {option} {value!r}; one of {', '.join(known)}")
+    if not votes.item_of.size:
+        raise AggregateError(NO_VOTES)
     if rule == "median":
         return _medians(votes, tie, similar_from, truth)
     counts = votes.counts()
@@ -172,6 +178,9 @@ def measure_agreement(votes: Votes) -> Agreement:
 
     One label alone still leaves two possible answers.
 
+    Raises:
+        AggregateError: there are no votes.
+
     >>> from lookalike.agreement.votes import make_votes
     >>> votes = make_votes([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no"),
     ...                   ("b", "w2", "yes")])
@@ -179,6 +188,8 @@ def measure_agreement(votes: Votes) -> Agreement:
     >>> measured.percent, measured.alpha, measured.prevalence
     (0.5, 0.0, [0.25, 0.75])
     """
+    if not votes.item_of.size:
+        raise AggregateError(NO_VOTES)
     counts = votes.counts()
     return agreement(counts if counts.shape[1] > 1 else np.pad(counts, ((0, 0), (0, 1))))
 

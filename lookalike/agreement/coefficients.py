@@ -197,6 +197,7 @@ def _judged_twice(counts: Ints) -> Ints:
 
 def _agreeing(counts: Ints) -> Floats:
     """Return, for each question, the share of its pairs of votes that agree."""
+    counts = counts.astype(np.int64)  # a product of small ones may not fit into their own type
     votes = counts.sum(axis=1)
     shares: Floats = (counts * (counts - 1)).sum(axis=1) / (votes * (votes - 1))
     return shares

@@ -23,7 +23,8 @@ class HumanLine:
         auc: macro ROC-AUC, averaged over the judges; NaN where undefined.
         interval: over queries.
         n_queries: with an AUC for at least one judge.
-        lowest, highest: the AUC of the judges who reach least and most.
+        lowest, highest: the AUC of the judges who reach least and most. A query weighs as much in
+            a judge's as in `auc`, which so lies between: one over the number of judges it has.
         n_judges: with an AUC.
         accuracy: share of answers that agree with the majority of the others.
         n_answers: behind it.
@@ -73,9 +74,9 @@ def human_line(
     queries, judges = query_of[is_decided], judge_of[is_decided]
     answers, labels = is_similar[is_decided], (2 * n_yes > n_others)[is_decided]
     by_judge = _auc_by_judge(queries, judges, answers, labels)
-    of_judges, _ = mean_defined(by_judge)
+    of_judges = _weighted_means(by_judge)
     by_query, _ = mean_defined(by_judge.T)
-    of_judges, by_query = of_judges[~np.isnan(of_judges)], by_query[~np.isnan(by_query)]
+    by_query = by_query[~np.isnan(by_query)]
     nothing = float("nan")
     return HumanLine(
         auc=float(by_query.mean()) if by_query.size else nothing,
@@ -87,6 +88,16 @@ def human_line(
         accuracy=float((answers == labels).mean()),
         n_answers=int(answers.size),
     )
+
+
+def _weighted_means(by_judge: Floats) -> Floats:
+    """Return the mean of each judge with an AUC, a query weighing one over its judges."""
+    is_defined = ~np.isnan(by_judge)
+    weights = is_defined / np.maximum(is_defined.sum(axis=0), 1)
+    sums = (weights * np.nan_to_num(by_judge)).sum(axis=1)
+    has_any = is_defined.any(axis=1)
+    means: Floats = sums[has_any] / weights[has_any].sum(axis=1)
+    return means
 
 
 def _interval(by_query: Floats) -> Interval:

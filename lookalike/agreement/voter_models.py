@@ -37,10 +37,12 @@ def posterior(votes: Votes, model: str) -> Floats:
 
     Raises:
         ValueError: an unknown model.
-        InputError: MACE without crowd-kit.
+        InputError: no votes, or MACE without crowd-kit.
     """
     if model not in MODELS:
         raise ValueError(f"unknown model {model!r}; one of {', '.join(MODELS)}")
+    if not votes.item_of.size:
+        raise InputError("there are no votes")
     if len(votes.labels) == 1:
         return np.ones((len(votes.items), 1))
     if model == "glad":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from lookalike.core.arrays import Ints
 from lookalike.io.column_table import ColumnTable
+from lookalike.io.errors import InputError
 from lookalike.io.judgements import counted_answers, holds_judgements
 from lookalike.io.numbered_rows import TableError, read_rows
 
@@ -99,8 +101,17 @@ def read_truth(path: str | Path) -> dict[str, str]:
     return truth
 
 
-def make_votes(triples: Sequence[tuple[str, str, str]]) -> Votes:
-    """Return (item, worker, label) triples as arrays."""
+def make_votes(triples: Iterable[tuple[str, str, str]]) -> Votes:
+    """Return (item, worker, label) triples as arrays.
+
+    Raises:
+        InputError: a worker votes twice on an item.
+    """
+    triples = list(triples)
+    given = Counter((item, worker) for item, worker, _ in triples)
+    for (item, worker), n_votes in given.items():
+        if n_votes > 1:
+            raise InputError(f"{worker!r} has voted {n_votes} times on {item!r}; once is allowed")
     items = list(dict.fromkeys(item for item, _, _ in triples))
     workers = list(dict.fromkeys(worker for _, worker, _ in triples))
     labels = sorted({label for _, _, label in triples})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.core.dataclass_json import as_json
-from lookalike.io.documents import Table, as_csv, as_html, as_latex, as_markdown
+from lookalike.io.documents import Table, as_csv, as_html, as_latex, as_markdown, markdown_text
 from lookalike.io.errors import InputError
 
 ENDINGS = (".json", ".csv", ".md", ".tex", ".html")
@@ -124,11 +124,12 @@ def _rendered(report: Report, ending: str) -> str:
 
 def _markdown(report: Report) -> str:
     text = f"```\n{report.text.strip()}\n```\n"
-    parts = [f"# {report.title}\n"]
+    parts = [f"# {markdown_text(report.title)}\n"]
     if report.findings:
-        parts.append("## In plain words\n\n" + "".join(f"- {one}\n" for one in report.findings))
+        findings = "".join(f"- {markdown_text(one)}\n" for one in report.findings)
+        parts.append(f"## In plain words\n\n{findings}")
     parts.append(as_markdown(report.table) if report.table else text)
-    parts += [f"Note: {note}\n" for note in report.notes]
+    parts += [f"Note: {markdown_text(note)}\n" for note in report.notes]
     if report.findings and report.table:
         parts.append(f"## In full\n\n{text}")
     return "\n".join(parts)

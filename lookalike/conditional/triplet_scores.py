@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,13 +95,13 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
     """Say which candidate an embedding puts nearer to the anchor.
 
     Cosine compares the dot products of unit vectors, euclidean the squared distances, both in
-    the vectors' own precision. Values that are `SAME` of its smallest steps apart (of 1 for
-    cosines, of the larger distance otherwise: 1e-6 of it in float32) are equal, or rounding would
-    decide where both candidates lie in the anchor's direction.
+    the vectors' own precision, but at least in float32. Values that are `SAME` of its smallest
+    steps apart (of 1 for cosines, of the larger distance otherwise: 1e-6 of it in float32) are
+    equal, or rounding would decide where both candidates lie in the anchor's direction.
 
     Args:
         table: the triplets.
-        vectors: shape (n_images, d), floats in the order of `table.images`, finite.
+        vectors: shape (n_images, d), in the order of `table.images`, finite.
         metric: cosine or euclidean.
 
     Returns:
@@ -109,18 +109,10 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
         where both are equally near.
 
     Raises:
-        ValueError: another shape, a value that is not finite, or (cosine) a zero vector.
+        ValueError: another metric or shape, a value that is no finite number, a vector too long
+            or too short for its precision, or (cosine) a zero vector.
     """
-    if vectors.ndim != 2 or len(vectors) != len(table.images):
-        raise ValueError(f"{len(table.images)} images need as many vectors, not {vectors.shape}")
-    if not np.isfinite(vectors).all():
-        raise ValueError("a vector holds NaN or infinity")
-    if metric == "cosine":
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not lengths.all():
-            raise ValueError("a vector has length 0, so no cosine")
-        vectors = vectors / lengths
-    far, near = _nearness(table, vectors, metric)
+    far, near = _nearness(table, _checked(table, vectors, metric), metric)
     return _signs(near, far, np.ones_like(near) if metric == "cosine" else None)
 
 
@@ -131,15 +123,16 @@ def distances(
 
     Args:
         table: the triplets.
-        vectors: as in `verdicts`, which checks them.
+        vectors: as in `verdicts`.
         metric: cosine or euclidean.
 
     Returns:
         Two arrays of shape (n_triplets,): to the farther image, and to the closer one.
+
+    Raises:
+        ValueError: as `verdicts`.
     """
-    if metric == "cosine":
-        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = _nearness(table, vectors, metric).astype(np.float64)
+    found = _nearness(table, _checked(table, vectors, metric), metric).astype(np.float64)
     apart = 1.0 - found if metric == "cosine" else np.sqrt(-found)
     return apart[0], apart[1]
 
@@ -238,6 +231,31 @@ def _signs(
     apart = values - others
     is_apart = np.abs(apart) > SAME * np.finfo(values.dtype).eps * unit
     return np.where(is_apart, np.sign(apart), 0).astype(np.int8)
+
+
+def _checked(table: TripletTable, vectors: Vectors, metric: Metric) -> Vectors:
+    """Return the vectors in at least float32, for cosines of length 1."""
+    if metric not in get_args(Metric):
+        raise ValueError(f"unknown metric {metric!r}; one of {', '.join(get_args(Metric))}")
+    if vectors.ndim != 2 or len(vectors) != len(table.images):
+        raise ValueError(f"{len(table.images)} images need as many vectors, not {vectors.shape}")
+    if vectors.dtype.kind not in "fiu":
+        raise ValueError(f"vectors must be real numbers, not {vectors.dtype}")
+    wide = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
+    if not np.isfinite(wide).all():
+        raise ValueError("a vector holds NaN or infinity")
+    is_cosine = metric == "cosine"
+    if is_cosine and not wide.any(axis=1).all():
+        raise ValueError("a vector has length 0, so no cosine")
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("nd,nd->n", wide, wide)
+        longest = 4 * squares.max(initial=0)  # no squared distance is larger
+    shortest = squares.min() if is_cosine else squares.max(initial=0)
+    is_short = wide.any() and shortest < np.finfo(wide.dtype).tiny
+    if is_short or not np.isfinite(longest):
+        what = "cosines" if is_cosine else "squared distances"
+        raise ValueError(f"a vector is too long or too short for {what} in {wide.dtype}")
+    return wide / np.linalg.norm(wide, axis=1, keepdims=True) if is_cosine else wide
 
 
 def _nearness(table: TripletTable, vectors: Vectors, metric: Metric) -> NDArray[np.floating]:

@@ -21,6 +21,10 @@ _LATEX = {
     "′": "$'$",
     "’": "'",
 }
+_MARKDOWN = re.compile(
+    r"(?P<interval>\[[-−+\d., ]+\](?![(\[]))|[\\`*|\[\]]|(?<!\w)_|_(?!\w)"
+    r"|<(?=[a-zA-Z/!?])|&(?=#?\w+;)"
+)
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,27 @@ def as_markdown(table: Table) -> str:
     | --- | --- |
     | a\\|b | 0.2500 |
     """
-    lines = [table.header, ["---"] * len(table.header)]
+    lines = [[markdown_text(name) for name in table.header], ["---"] * len(table.header)]
     for row in table.rows:
-        cells = [_text(cell).replace("|", "\\|") for cell in row]
+        cells = [markdown_text(_text(cell)) for cell in row]
         is_heading = len(cells) == 1 < len(table.header)
         lines.append([f"**{cells[0]}**", *[""] * (len(table.header) - 1)] if is_heading else cells)
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def markdown_text(text: str) -> str:
+    """Return a text as one line of Markdown that shows it as it is: no link, HTML or code.
+
+    >>> print(markdown_text("[a](b)|<i>c</i> 0.90 [0.85, 0.95], p < .05"))
+    \\[a\\](b)\\|&lt;i>c&lt;/i> 0.90 [0.85, 0.95], p < .05
+    """
+
+    def escaped(sign: re.Match[str]) -> str:
+        if sign[0] in "<&":  # not every program knows these with a backslash
+            return html.escape(sign[0])
+        return sign["interval"] or f"\\{sign[0]}"
+
+    return _MARKDOWN.sub(escaped, re.sub(r"\s*[\r\n]+\s*", " ", text))
 
 
 def as_html(table: Table) -> str:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from lookalike.core.arrays import Floats, Ints
 from lookalike.io.errors import FormatError
 
+MAX_GRADE = 1000  # sums of 2^grade, which nDCG may take as gains, stay finite
+
 
 class Row(NamedTuple):
     """One line of a file: its number, the two ids and the value as it stands there."""
@@ -34,8 +36,8 @@ class Qrels:
         queries: shape (n_pairs,), positions in `query_ids`.
         candidates: shape (n_pairs,), positions in `candidate_ids`.
         labels: shape (n_pairs,), 0 or 1. Each (query, candidate) occurs once.
-        grades: shape (n_pairs,), whole numbers >= 0 that the labels were made of; None if there
-            are none. Only nDCG looks at them.
+        grades: shape (n_pairs,), whole numbers from 0 to `MAX_GRADE` that the labels were made
+            of; None if there are none. Only nDCG looks at them.
     """
 
     query_ids: tuple[str, ...]
@@ -124,8 +126,8 @@ def labels_from(
             are no grades.
 
     Raises:
-        FormatError: an empty id, a label outside {0, 1} or a grade that is no whole number, a
-            pair with two different labels, or no row at all.
+        FormatError: an empty id, a label outside {0, 1} or a grade that is no whole number or
+            above `MAX_GRADE`, a pair with two different labels, or no row at all.
     """
     coded = _Coded()
     for row in rows:
@@ -187,6 +189,9 @@ class _Coded:
         self.lines = array("q")
 
     def add(self, file: str | Path, row: Row, value: float, unit: str) -> None:
+        if not (_is_text(row.query) and _is_text(row.candidate)):
+            odd = row.candidate if _is_text(row.query) else row.query
+            raise FormatError(file, row.line, f"the id {odd!r} is not a string", unit=unit)
         if not row.query or not row.candidate:
             which = "candidate" if row.query else "query"
             raise FormatError(file, row.line, f"the {which} is empty", unit=unit)
@@ -224,6 +229,10 @@ class _Coded:
         return query_ids, candidate_ids, queries, candidates, values
 
 
+def _is_text(name: object) -> bool:
+    return isinstance(name, str)
+
+
 def _ints(values: array[int]) -> Ints:
     return np.frombuffer(values, dtype=np.int64) if values else np.zeros(0, dtype=np.int64)
 
@@ -259,6 +268,9 @@ def _grade(file: str | Path, row: Row, unit: str) -> float:
     number = _number(row.value)
     if number is None or not number.is_integer():
         reason = f"grade {_shown(row.value)} is no whole number"
+        raise FormatError(file, row.line, reason, unit=unit)
+    if number > MAX_GRADE:
+        reason = f"grade {_shown(row.value)} is too large; at most {MAX_GRADE:,}"
         raise FormatError(file, row.line, reason, unit=unit)
     return number
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lookalike.core.unpacking import DAMAGES, why_too_much
 from lookalike.io.csv_text import not_utf8, text_lines
-from lookalike.io.errors import FormatError
+from lookalike.io.errors import FormatError, InputError
 from lookalike.io.parquet import MAGIC, checked_names, n_values, texts_in, values_of
 
 Array = NDArray[np.generic]
@@ -34,10 +34,19 @@ class VectorTable:
     Attributes:
         ids: one per row, none empty; a name may occur twice.
         vectors: shape (n, d), float32, finite, none of length zero.
+
+    Raises:
+        InputError: another number of ids than of vectors, or another shape.
     """
 
     ids: list[str]
     vectors: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2:
+            raise InputError(f"vectors must have the shape (n, d), not {self.vectors.shape}")
+        if len(self.ids) != len(self.vectors):
+            raise InputError(f"{len(self.ids):,} ids for {len(self.vectors):,} vectors")
 
 
 def holds_vectors(path: str | Path) -> bool:

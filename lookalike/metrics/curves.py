@@ -23,6 +23,9 @@ def roc_points(scores: ArrayLike, labels: ArrayLike) -> Floats:
     Returns:
         Shape (n_points, 2), (share of negatives, share of positives) above each score, from
         (0, 0) to (1, 1); empty without a positive or without a negative.
+
+    Raises:
+        ValueError: other shapes, a score that is no number, or a label other than 0 and 1.
     """
     positives, negatives = _counts(scores, labels)
     if positives.size == 0 or positives[-1] == 0 or negatives[-1] == 0:
@@ -42,6 +45,9 @@ def precision_recall_points(scores: ArrayLike, labels: ArrayLike) -> Floats:
 
     Returns:
         Shape (n_points, 2); empty without a positive.
+
+    Raises:
+        ValueError: as `roc_points`.
     """
     positives, negatives = _counts(scores, labels)
     if positives.size == 0 or positives[-1] == 0:
@@ -62,7 +68,14 @@ def thinned(points: Floats, most: int = MOST_POINTS) -> Floats:
 
 def _counts(scores: ArrayLike, labels: ArrayLike) -> tuple[Ints, Ints]:
     """Return how many positives and negatives stand at or above each distinct score, falling."""
-    s, y = np.asarray(scores), np.asarray(labels).astype(np.int64)
+    s, y = np.asarray(scores), np.asarray(labels)
+    if s.ndim != 1 or s.shape != y.shape:
+        raise ValueError(f"scores {s.shape} and labels {y.shape} must be one (n,)")
+    if s.dtype.kind not in "biuf" or np.isnan(s).any():
+        raise ValueError("a score is NaN or no number")
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError("a label is neither 0 nor 1")
+    s, y = s.astype(np.float64), y.astype(np.int64)
     order = np.argsort(-s, kind="stable")
     ends = np.append(s[order][1:] != s[order][:-1], True) if s.size else np.zeros(0, np.bool_)
     positives = np.cumsum(y[order])[ends]

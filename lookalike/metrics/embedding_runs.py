@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from types import ModuleType
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
 from lookalike.io.tables import Run, sorted_names
+from lookalike.search import numpy_search
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.numpy_search import pair_scores
 from lookalike.search.topk import TopK
@@ -156,7 +156,9 @@ def embedding_run(
 
 def load_search() -> ModuleType:
     """Return the search, which loads torch and numba: a second or two the first time."""
-    return import_module("lookalike.search.exact")
+    from lookalike.search import exact  # noqa: PLC0415
+
+    return exact
 
 
 def _lists(
@@ -164,7 +166,7 @@ def _lists(
 ) -> TopK:
     """Return lists that are deep enough for every query."""
     is_lean = isinstance(images, UnitRows)
-    search = import_module("lookalike.search.numpy_search") if is_lean else load_search()
+    search = numpy_search if is_lean else load_search()
     apart = [Keys(gallery.query_products, gallery.image_products)]
     filters = gallery.admitted or Filters(own=gallery.own, apart=apart)
     while True:

@@ -19,6 +19,9 @@ Parameter = Literal["none", "k", "k or none", "p"]
 _NAME = re.compile(r"(?P<family>[^@]+?)(?:@(?P<parameter>[^@]*))?")
 
 
+LONGEST_K = 18  # characters
+
+
 class UnknownMeasureError(InputError):
     """A measure name that does not exist, or whose cut-off makes no sense."""
 
@@ -260,6 +263,8 @@ def _hint(name: str) -> str:
 
 
 def _rank(name: str, text: str) -> int:
+    if len(text) > LONGEST_K:
+        raise UnknownMeasureError(f"measure {name[:LONGEST_K]!r}…: k is too long for a rank")
     if not (text.isascii() and text.lstrip("-").isdecimal()):
         raise UnknownMeasureError(f"measure {name!r}: k = {text!r} is not a whole number")
     if int(text) < 1:

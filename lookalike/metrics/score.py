@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import Missing, Mode, refuse_strangers
@@ -17,7 +17,7 @@ from lookalike.metrics.scoring import Scored, score_runs
 
 def score(
     qrels: Qrels,
-    runs: Run | Sequence[Run],
+    runs: Run | Iterable[Run],
     measures: Sequence[str] | None = None,
     *,
     products: Mapping[str, str] | None = None,
@@ -47,8 +47,8 @@ def score(
         that is undefined is NaN.
 
     Raises:
-        InputError: an unknown measure, one that needs products without any, or labels and runs
-            that do not go together.
+        InputError: no run, an unknown measure, mode or missing, a measure that needs products
+            without any, or labels and runs that do not go together.
 
     >>> qrels = Qrels.of([("q1", "a", 1), ("q1", "b", 0), ("q2", "a", 0), ("q2", "b", 1)])
     >>> beit = Run.of("beit", [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 2), ("q2", "b", 1)])
@@ -59,7 +59,7 @@ def score(
     wanted = known_measures(DEFAULT_MEASURES, products) if measures is None else measures
     parsed = [parse_measure(name) for name in wanted]
     refuse_without_products(parsed, products, "give products={image: product}")
-    systems = [runs] if isinstance(runs, Run) else runs
+    systems = [runs] if isinstance(runs, Run) else list(runs)
     refuse_strangers(qrels, systems)
     return score_runs(
         qrels,

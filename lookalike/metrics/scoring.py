@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 
@@ -172,9 +173,16 @@ def score_runs(
             None asks `match.has_list` of each, but with `trec`, which has no such rule.
 
     Raises:
-        InputError: as `match_run`, `with_negatives` and `evaluate`.
+        InputError: no run, an unknown mode or missing, and as `match_run`, `with_negatives` and
+            `evaluate`.
         MissingScoresError: naming the run.
     """
+    if not runs:
+        raise InputError("there is no run to score")
+    for option, value, known in (("mode", mode, Mode), ("missing", missing, Missing)):
+        if value not in get_args(known):
+            allowed = ", ".join(get_args(known))
+            raise InputError(f"unknown {option} {value!r}; one of {allowed}")
     if matches is None:
         matches = [match_run(qrels, run, products=products, mode=mode) for run in runs]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.core.arrays import Float32s
+from lookalike.core.arrays import Bools, Float32s
 from lookalike.io.tables import Run
 from lookalike.io.vectors import VectorTable
+from lookalike.search import numpy_search
 from lookalike.search.filters import Filters
 from lookalike.search.topk import TopK
 
@@ -35,8 +35,8 @@ def top_k(
     rounding.
 
     Args:
-        queries: shape (n_queries, d), finite.
-        catalog: shape (n_images, d), finite.
+        queries: shape (n_queries, d), finite, searched as float32.
+        catalog: shape (n_images, d), likewise.
         k: depth, 1 <= k <= n_images.
         filters: candidates to leave out.
 
@@ -44,7 +44,8 @@ def top_k(
         Shape (n_queries, k).
 
     Raises:
-        ValueError: for k out of range, or values that are not finite.
+        ValueError: for k out of range, other shapes, values that are not finite, or a row so long
+            that its products leave float32.
 
     >>> rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
     >>> top_k(rows[:1], rows, 2).indices.tolist()
@@ -52,11 +53,15 @@ def top_k(
     >>> top_k(rows[:1], rows, 2, filters=Filters(own=np.array([0]))).indices.tolist()
     [[2, 1]]
     """
-    is_fast = find_spec("torch") is not None and find_spec("numba") is not None
-    search = import_module(f"lookalike.search.{'exact' if is_fast else 'lean'}")
-    wide = (np.ascontiguousarray(rows, np.float32) for rows in (queries, catalog))
-    nearest: TopK = search.top_k(*wide, k, filters=filters)
-    return nearest
+    asked, images = _float32(queries, "query"), _float32(catalog, "catalog")
+    if asked.shape[1] != images.shape[1]:
+        shapes = f"{asked.shape[1]} dimensions, the catalog {images.shape[1]}"
+        raise ValueError(f"the queries have {shapes}")
+    if find_spec("torch") is None or find_spec("numba") is None:
+        return numpy_search.top_k(asked, images, k, filters=filters)
+    from lookalike.search import exact  # noqa: PLC0415  # loads torch and numba
+
+    return exact.top_k(asked, images, k, filters=filters)
 
 
 @dataclass(frozen=True)
@@ -91,8 +96,11 @@ def nearest_images(
         metric: "cosine", or "dot" for the inner product of the vectors as they are.
 
     Raises:
-        ValueError: a name twice in the catalog, other dimensions, or k below 1.
+        ValueError: a name twice in the catalog, other dimensions, k below 1, another metric, or
+            a vector that is not finite, or too long or too short to be searched.
     """
+    if metric not in get_args(Metric):
+        raise ValueError(f"unknown metric {metric!r}; one of {', '.join(get_args(Metric))}")
     row_of = {name: row for row, name in enumerate(catalog.ids)}
     if len(row_of) < len(catalog.ids):
         repeated = next(name for row, name in enumerate(catalog.ids) if row_of[name] != row)
@@ -101,9 +109,9 @@ def nearest_images(
         shapes = f"{queries.vectors.shape[1]} dimensions, the catalog {catalog.vectors.shape[1]}"
         raise ValueError(f"the queries have {shapes}")
     own = np.array([row_of.get(name, -1) for name in queries.ids], np.int64)
-    rows = [table.vectors for table in (queries, catalog)]
+    rows = [queries.vectors, catalog.vectors]
     if metric == "cosine":
-        rows = [_unit(vectors) for vectors in rows]
+        rows = [_unit(queries.vectors, "query"), _unit(catalog.vectors, "catalog")]
     nearest = top_k(rows[0], rows[1], min(k, len(catalog.ids)), filters=Filters(own=own))
     query, place = np.nonzero(nearest.indices >= 0)
     return NearestImages(
@@ -114,6 +122,39 @@ def nearest_images(
     )
 
 
-def _unit(vectors: Float32s) -> Float32s:
-    unit: Float32s = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+def _unit(vectors: NDArray[np.floating], owner: str) -> NDArray[np.floating]:
+    """Return vectors of length 1, in at least float32."""
+    wide = _real(vectors, owner)
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("nd,nd->n", wide, wide)
+    _refuse_row(owner, ~np.isfinite(wide).all(axis=1), "holds NaN or infinity")
+    _refuse_row(owner, ~np.asarray(wide.any(axis=1)), "has length 0, so no cosine")
+    is_length: Bools = np.isfinite(squares) & (squares >= np.finfo(wide.dtype).tiny)
+    _refuse_row(owner, ~is_length, f"is too long or too short for cosines in {wide.dtype}")
+    unit: NDArray[np.floating] = wide / np.linalg.norm(wide, axis=1, keepdims=True)
     return unit
+
+
+def _float32(vectors: NDArray[np.floating], owner: str) -> Float32s:
+    """Return vectors whose inner products float32 can hold."""
+    wide = _real(vectors, owner)
+    with np.errstate(over="ignore", under="ignore"):
+        rows: Float32s = np.ascontiguousarray(wide, np.float32)
+        is_held: Bools = np.isfinite(np.einsum("nd,nd->n", rows, rows))
+    if not is_held.all():
+        _refuse_row(owner, ~np.isfinite(wide).all(axis=1), "holds NaN or infinity")
+        _refuse_row(owner, ~is_held, "is too long for inner products in float32")
+    return rows
+
+
+def _real(vectors: NDArray[np.floating], owner: str) -> NDArray[np.floating]:
+    if vectors.ndim != 2 or not vectors.shape[1]:
+        raise ValueError(f"{owner} vectors must have the shape (n, d), not {vectors.shape}")
+    if vectors.dtype.kind not in "fiu":
+        raise ValueError(f"{owner} vectors must be real numbers, not {vectors.dtype}")
+    return vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
+
+
+def _refuse_row(owner: str, is_bad: Bools, reason: str) -> None:
+    if is_bad.any():
+        raise ValueError(f"{owner} row {int(is_bad.argmax())} {reason}")

@@ -48,11 +48,17 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
         The interval; undefined below `LEAST_QUERIES` defined queries, and where all values are
         one and the same between 0 and 1.
 
+    Raises:
+        ValueError: a level outside (0, 1), or an infinite value.
+
     >>> round(mean_interval([1.0] * 20).low, 3)
     0.839
     """
+    _require_level(level)
     v = np.asarray(values, dtype=np.float64)
     v = v[~np.isnan(v)]
+    if np.isinf(v).any():
+        raise ValueError("a value is infinite; the values must lie between 0 and 1")
     if v.size < LEAST_QUERIES:
         return UNDEFINED
     if np.isin(v, (0.0, 1.0)).all():
@@ -82,6 +88,7 @@ def statistic_interval(
     Returns:
         The interval; undefined below `LEAST_QUERIES`, without an error, and at 0 or 1.
     """
+    _require_level(level)
     if n_queries < LEAST_QUERIES or not error > _SAME or not 0.0 < value < 1.0:
         return UNDEFINED
     size = value * (1.0 - value) / error**2
@@ -114,6 +121,7 @@ def grouped_interval(values: ArrayLike, groups: ArrayLike, level: float = 0.95) 
     Returns:
         The interval; undefined below `LEAST_QUERIES` groups, and where they do not differ.
     """
+    _require_level(level)
     v = np.asarray(values, dtype=np.float64)
     kept = ~np.isnan(v)
     _, codes = np.unique(np.asarray(groups)[kept], return_inverse=True)
@@ -178,6 +186,7 @@ def difference_intervals(
         One for each column; undefined below `LEAST_QUERIES` queries and, but for yes-no
         measures, without bootstraps and where fewer than two queries differ.
     """
+    _require_level(level)
     d = np.asarray(differences, dtype=np.float64)
     if is_yes_no:
         return [_yes_no_interval(column[~np.isnan(column)], level) for column in d.T]
@@ -212,6 +221,7 @@ def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95)
     >>> round(interval.low, 3), round(interval.high, 3)
     (-0.06, 0.326)
     """
+    _require_level(level)
     z = float(ndtri((1.0 + level) / 2.0))
     found = (n_more - n_less) / n
 
@@ -240,6 +250,11 @@ def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95)
 def standard_error(values: Floats) -> float:
     """Return the standard error of the mean, shape (n,) with n > 1."""
     return float(values.std(ddof=1) / np.sqrt(values.size))
+
+
+def _require_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level is {level}; it must lie between 0 and 1, as 0.95")
 
 
 def _yes_no_interval(d: Floats, level: float) -> Interval:

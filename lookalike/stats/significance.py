@@ -70,12 +70,17 @@ def holm(p_values: ArrayLike) -> Floats:
     Source: Holm (Scandinavian Journal of Statistics 1979). NaN stays NaN and is not counted.
 
     Args:
-        p_values: shape (n,).
+        p_values: shape (n,), in [0, 1].
 
     Returns:
         Shape (n,), each at least its p-value and at most 1.
+
+    Raises:
+        ValueError: a p-value outside [0, 1].
     """
     p = np.asarray(p_values, dtype=np.float64)
+    if ((p < 0.0) | (p > 1.0)).any():
+        raise ValueError("a p-value is below 0 or above 1")
     adjusted = np.full(p.shape, np.nan)
     defined = np.flatnonzero(~np.isnan(p))
     order = defined[np.argsort(p[defined], kind="stable")]

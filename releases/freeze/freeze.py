@@ -42,7 +42,7 @@ from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
 from releases.freeze.hidden_labels import percent_hidden, require_enough
 from releases.freeze.model_scores import list_models, read_findings, write_runs
-from releases.freeze.requests import FreezeRequest, parse_version
+from releases.freeze.requests import FreezeRequest, parse_version, title_as_author
 from releases.freeze.rounds import check_rounds, pairs_to_score, write_rounds
 from releases.freeze.scope import Scope, read_scope
 from releases.freeze.tables import (
@@ -235,7 +235,7 @@ def _info(
         "version": request.version,
         "date": request.date,
         "description": request.description,
-        "authors": list(request.authors) or [request.title.replace(",", "")],  # no "Family, Given"
+        "authors": list(request.authors) or title_as_author(request.title),
         "url": request.url,
         "licence": {
             "labels": request.label_licence,

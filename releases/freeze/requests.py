@@ -123,6 +123,11 @@ def short_name(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80].strip("-")
 
 
+def title_as_author(title: str) -> list[str]:
+    """Return whom a release without authors is cited by: its title, not as "Family, Given"."""
+    return [title.replace(",", "")]
+
+
 def parse_version(text: str) -> tuple[int, int, int]:
     """Return the three numbers of a version.
 

@@ -15,13 +15,14 @@ from releases.site.queries import Person, visible_submissions
 from releases.storage import files_folder
 
 BOARD = (
+    EQUAL_OUTSIDER,  # in sight without scrolling: all models may be compared by it alone
     *("nDCG@5", "vsd_hr@5", "Success@5", "MRR@5", "P@5", "P_all@5", "judged@5", "AP'"),
-    *("macro_roc_auc", EQUAL_OUTSIDER),
+    "macro_roc_auc",
 )
 
 
 def board_measures(release: Release, *, hidden: bool = False) -> tuple[str, ...]:
-    """Return the measures of the board: by grades first, VSD's where products are known.
+    """Return the measures of the board: by grades and VSD's where grades and products are known.
 
     The equal-outsider AUC needs a pool whose labels are all known here.
     """
@@ -39,7 +40,8 @@ def board_of(release: Release, person: Person, by: str, *, hidden: bool) -> Lead
     if by not in measures:
         submitted = visible_submissions(release, person).filter(scored_at__isnull=False)
         is_mixed = any(one["badge"] != "pooled" for one in release.entrants) or submitted.exists()
-        by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in measures else measures[0]
+        at = 0 if is_mixed or measures[0] != EQUAL_OUTSIDER else 1
+        by = measures[at]
     return leaderboard(release, person, columns, by, hidden=hidden)
 
 

@@ -27,6 +27,8 @@ def download(request: HttpRequest, line: FileLine) -> HttpResponseBase:
     path = files_folder(release) / line.path if line.path else archive_path(release)
     check_whole(path, line.sha256)
     kind = mimetypes.guess_type(line.name)[0] or "application/octet-stream"
+    if kind.startswith("text/"):
+        kind += "; charset=utf-8"  # without it some clients read Latin-1
     answer = file_response(request, path, name=line.name, content_type=kind, sha256=line.sha256)
     is_whole = answer.status_code == 200 and request.method == "GET"
     if is_whole or (answer.status_code == 206 and begins_download(request)):

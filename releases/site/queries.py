@@ -21,7 +21,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
 from conditional.models import TripletSet
-from jobs.models import Job
+from jobs.models import Job, JobState
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import MANIFEST, SIGNATURE, TABLES
@@ -261,7 +261,8 @@ class Quota:
     """What a person may still submit.
 
     Attributes:
-        n_left: submissions to this release until a day after the oldest of the last day.
+        n_left: submissions to this release until a day after the oldest of the last day; what was
+            refused while it was read, before any score, does not count.
         wait: seconds until the next one, 0 for now.
     """
 
@@ -276,7 +277,8 @@ def quota(person: User, release: Release) -> Quota:
     recent = jobs.filter(arguments__release=release.pk, created_at__gt=now - timedelta(days=1))
     last = jobs.order_by("-created_at").values_list("created_at", flat=True).first()
     wait = 0 if last is None else max(0, math.ceil((last + PAUSE - now).total_seconds()))
-    return Quota(max(0, DAILY_QUOTA - recent.count()), wait)
+    counted = recent.exclude(state=JobState.FAILED, is_refused=True, n_done=0)
+    return Quota(max(0, DAILY_QUOTA - counted.count()), wait)
 
 
 def freeze_jobs() -> QuerySet[Job]:

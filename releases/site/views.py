@@ -160,9 +160,10 @@ def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
 def datasheet(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The datasheet on a page of the site."""
     release = release_or_404(request.user, slug, version)
+    title, end, body = _scrolling(datasheet_html(page_facts(release))).partition("</h1>")
     # made by MarkdownIt with html off: nothing that a person wrote becomes markup
-    body = mark_safe(_scrolling(datasheet_html(page_facts(release))))  # noqa: S308
-    return render(request, "releases/datasheet.html", {"release": release, "body": body})
+    context = {"title": mark_safe(title + end), "body": mark_safe(body)}  # noqa: S308
+    return render(request, "releases/datasheet.html", {"release": release, **context})
 
 
 def _scrolling(page: str) -> str:
@@ -206,7 +207,8 @@ def _sent(request: HttpRequest, line: FileLine) -> HttpResponseBase:
 @admin_required
 def freeze(request: HttpRequest) -> HttpResponse:
     """The form that freezes a release."""
-    campaign = Campaign.objects.filter(slug=request.GET.get("campaign", "")).first()
+    slug = request.GET.get("campaign", "").replace("\0", "")
+    campaign = Campaign.objects.filter(slug=slug).first()
     form = FreezeForm(request.POST or None, initial=first_words(campaign))
     if request.method == "POST" and form.is_valid():
         try:

@@ -127,7 +127,7 @@ def judge_and_measure(page: Page) -> None:
 
 @pytest.fixture
 def desk(open_page, make_person, make_campaign):
-    """A judge's page with 121 pairs, of which the next hundred have been fetched."""
+    """A judge's page with 121 pairs, of which the next twenty have been fetched."""
     judge = make_person("judith")
     campaign = make_campaign(judge, n_queries=11, n_candidates=11)
     page = open_page(judge)

@@ -130,6 +130,7 @@ def freeze_part(chief: Page, campaign: Campaign) -> Release:
     chief.get_by_label("In part").check()
     chief.fill("#id_title", "A part")
     chief.fill("#id_slug", "a-part")
+    chief.fill("#id_authors", "The curators")
     chief.locator("main form button[type=submit]").first.click()
     chief.wait_for_load_state()
     work(FREEZE_TASK)

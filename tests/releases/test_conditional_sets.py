@@ -261,7 +261,7 @@ def test_the_form_offers_closed_verifications_and_answered_triplets(
     assert "Triplets" in page
     sent = {
         "campaigns": [world.campaign.slug], "title": "T", "slug": "t", "version": "1.0.0",
-        "label_licence": "CC-BY-4.0", "image_terms": "x", "hidden_percent": 0,
+        "authors": "A", "label_licence": "CC-BY-4.0", "image_terms": "x", "hidden_percent": 0,
         "template_sets": ["focus"], "triplet_sets": ["triplets"],
     }  # fmt: skip
     assert client.post("/releases/freeze/", sent).status_code == 302

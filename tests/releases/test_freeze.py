@@ -14,7 +14,6 @@ import pytest
 from annotation.models import Campaign, Question
 from annotation.queries.labels import labels
 from evaluation.models import Sample, SampledPair
-from evaluation.results.assessment import MEASURES as SHOWN
 from evaluation.results.assessment import assess
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, run_here
@@ -24,7 +23,6 @@ from lookalike.release.format.archive import opened
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import TABLES
 from lookalike.release.format.manifest import paths_in
-from lookalike.release.scoring import MEASURES
 from lookalike.release.verify import verify
 from pooling.models import Pool, Proposal
 from releases.freeze.freeze import _secret
@@ -58,10 +56,6 @@ def test_the_scores_are_those_of_the_results_pages(folder: Path, world: World) -
         for measure, value in model["measures"].items():
             shown = expected[names[model["id"]]][measure]["value"]
             assert value["value"] == pytest.approx(shown, abs=1e-9), measure
-
-
-def test_the_measures_are_those_of_the_results_pages() -> None:
-    assert MEASURES == SHOWN
 
 
 def test_two_freezes_of_the_same_state_are_byte_identical(world: World, tmp_path: Path) -> None:

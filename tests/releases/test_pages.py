@@ -20,6 +20,7 @@ from annotation.models import Campaign, CampaignState
 from annotation.services.campaigns import close_campaign
 from evaluation.results.assessment import assess
 from jobs.models import Job, JobState
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from releases.forms import first_words
 from releases.freeze.requests import short_name
 from releases.models import Download, Release
@@ -257,8 +258,8 @@ def test_only_admins_freeze(client: Client, world: World, researcher: User) -> N
 
 def form_for(world: World, **changes: object) -> dict[str, object]:
     return {"campaigns": [world.campaign.slug], "title": "Small", "slug": "small",
-            "version": "1.0.0", "label_licence": "CC-BY-4.0", "image_terms": "Ask",
-            "hidden_percent": 0, "is_public": "on", **changes}  # fmt: skip
+            "version": "1.0.0", "authors": "The curators", "label_licence": "CC-BY-4.0",
+            "image_terms": "Ask", "hidden_percent": 0, "is_public": "on", **changes}  # fmt: skip
 
 
 def test_an_admin_freezes_by_the_form_and_a_worker_builds_it(
@@ -286,7 +287,8 @@ def test_an_admin_freezes_by_the_form_and_a_worker_builds_it(
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"version": "one"}, "no version like"), ({"campaigns": []}, "This field is required"),
+    [({"version": "one"}, "no version like"), ({"authors": " "}, "Say who made it"),
+     ({"campaigns": []}, "This field is required"),
      ({"slug": "UPPER"}, "no short name"), ({"hidden_percent": 99}, "less than or equal to 90")],
 )  # fmt: skip
 def test_a_bad_form_says_what_is_wrong(
@@ -296,6 +298,30 @@ def test_a_bad_form_says_what_is_wrong(
     assert page.status_code == 200
     assert words in page.content.decode()
     assert not Job.objects.filter(task=FREEZE_TASK).exists()
+
+
+def test_a_title_that_stands_for_authors_is_not_offered_as_one(world: World, admin: User) -> None:
+    form = f"/releases/freeze/?campaign={world.campaign.slug}"
+    freeze_now(request_for(world, authors=(), title="Coats, first"))
+    assert signed_in(admin).get(form).context["form"].initial["authors"] == ""
+    freeze_now(request_for(world, "1.1.0", authors=("Lovelace, Ada", "The Institute")))
+    authors = signed_in(admin).get(form).context["form"].initial["authors"]
+    assert authors == "Lovelace, Ada\nThe Institute"
+
+
+def test_text_is_sent_as_utf_8_and_other_files_as_they_were(
+    client: Client, release: Release, admin: User
+) -> None:
+    for path in ("leaderboard.csv", "leaderboard.md", "files/README.md"):
+        kind = signed_in(admin).get(f"{BASE}{path}")["Content-Type"]
+        assert kind.startswith("text/"), path
+        assert kind.endswith("; charset=utf-8"), path
+    assert client.get(f"{BASE}files/release.json")["Content-Type"] == "application/json"
+
+
+def test_what_all_models_may_be_compared_by_stands_first(client: Client, release: Release) -> None:
+    names = [column.name for column in client.get(BASE).context["board"].columns]
+    assert names.index(EQUAL_OUTSIDER) == 0
 
 
 def test_an_admin_decides_who_sees_a_release(

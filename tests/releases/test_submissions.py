@@ -187,9 +187,9 @@ def test_a_bad_run_is_refused_on_the_page_and_by_the_api_with_file_place_and_rea
 def test_the_daily_quota_and_the_pause_hold_even_for_deleted_ones(
     release: Release, researcher: User
 ) -> None:
+    content = (files_folder(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     for number in range(5):
-        found = give(release, researcher, b"query,candidate,score\nx,y,1\n", "a.csv", f"n{number}")
-        delete(submission=found)
+        delete(submission=give(release, researcher, content, "a.parquet", f"n{number}"))
     assert not Submission.objects.exists()
     with pytest.raises(QuotaError, match="within a day"):
         give(release, researcher, b"q", "a.csv", "sixth")
@@ -199,6 +199,34 @@ def test_the_daily_quota_and_the_pause_hold_even_for_deleted_ones(
     submit(release=release, owner=researcher, name="a", file=SimpleUploadedFile("a.csv", b"x"))
     with pytest.raises(QuotaError, match="Wait"):
         submit(release=release, owner=researcher, name="b", file=SimpleUploadedFile("b.csv", b"x"))
+
+
+def test_what_is_refused_before_any_score_takes_no_part_of_the_quota_and_the_page_says_so(
+    release: Release, researcher: User
+) -> None:
+    reader = Client()
+    reader.force_login(researcher)
+    assert "5 submissions left today, a minute apart." in reader.get(f"{BASE}submit/").text
+    give(release, researcher, b"foo,bar\n", "bad.csv", "bad")
+    assert quota(researcher, release).n_left == 5
+    page = reader.get(f"{BASE}submit/").text
+    assert "5 submissions left today, a minute apart: the next one in " in page
+    assert "A file that is refused takes none of them." in page
+    rest()
+    submit(release=release, owner=researcher, name="a", file=SimpleUploadedFile("a.csv", b"x"))
+    assert quota(researcher, release).n_left == 4  # nobody has refused it yet
+    Job.objects.filter(task=SCORE_TASK).update(state="failed", is_refused=True, n_done=1)
+    assert quota(researcher, release).n_left == 3  # by then something was scored
+
+
+def test_the_form_says_that_lists_cut_at_a_depth_lack_scores(
+    release: Release, researcher: User
+) -> None:
+    reader = Client()
+    reader.force_login(researcher)
+    assert "Lists cut at a depth, as the release’s own run files are" in unescape(
+        reader.get(f"{BASE}submit/").text
+    )
 
 
 def test_an_upload_goes_with_its_submission_and_stays_where_deleting_it_fails(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from lookalike.io.documents import markdown_text
+
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Return a table."""
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    for row in rows:
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
-    return "\n".join(lines)
+    lines = [f"| {' | '.join(map(markdown_text, cells))} |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
 
 def single_line(text: str) -> str:

@@ -395,6 +395,9 @@ def test_a_refused_upload_says_why_on_the_page_in_the_giver_s_words(
     job = Job.objects.get(task=ADD_RUN_TASK)
     assert "uploads" not in job.error
     assert f"/jobs/{job.uid}/dismiss/" in page
+    assert "Correct the file and upload it again." in page
+    assert f"/jobs/{job.uid}/retry/" not in page
+    assert "try again" not in page
     client.post(f"/jobs/{job.uid}/dismiss/")
     assert "oops" not in runs_page(client, judged_world)
 

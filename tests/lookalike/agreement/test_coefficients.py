@@ -131,3 +131,9 @@ def test_the_order_of_questions_and_the_names_of_answers_do_not_matter(rows, ran
     shuffled = counts[random.sample(range(len(counts)), len(counts))][:, [2, 0, 1]]
     for figure in (percent_agreement, krippendorff_alpha, gwet_ac1, fleiss_kappa):
         assert figure(shuffled) == pytest.approx(figure(counts), nan_ok=True)
+
+
+def test_small_integers_agree_as_large_ones_do():
+    counts = np.array([[20, 0], [0, 20], [15, 5]])
+    assert agreement(counts.astype(np.uint8)) == agreement(counts)
+    assert agreement(np.array([[200, 0], [0, 200]], np.uint8)).percent == 1.0

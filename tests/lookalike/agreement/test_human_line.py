@@ -38,11 +38,28 @@ def test_each_judge_is_scored_by_the_majority_of_the_others() -> None:
             if len(set(labels)) == 2:
                 aucs[judge, query] = roc_auc_score(labels, given)
     np.testing.assert_allclose(line.auc, np.nanmean(np.nanmean(aucs, axis=0)), atol=1e-12)
-    by_judge = np.nanmean(aucs, axis=1)
+    n_judges_of = np.count_nonzero(~np.isnan(aucs), axis=0)
+    by_judge = np.nansum(aucs / n_judges_of, axis=1) / (~np.isnan(aucs) / n_judges_of).sum(axis=1)
     np.testing.assert_allclose([line.lowest, line.highest], [by_judge.min(), by_judge.max()])
     np.testing.assert_allclose(line.accuracy, np.mean(hits))
     assert (line.n_queries, line.n_judges, line.n_answers) == (n_queries, n_judges, len(hits))
     assert line.interval.low < line.auc < line.interval.high
+
+
+def test_the_mean_of_judges_of_other_queries_lies_between_the_lowest_and_the_highest() -> None:
+    """Each hard query has half of the judges, so that all of them have more easy ones."""
+    rows = []
+    for query, panel in enumerate((range(3), range(3, 6), range(6), range(6), range(3))):
+        for pair in range(10):
+            for judge in panel:
+                errs = query < 2 and pair in {2 * (judge % 3), 9 - 2 * (judge % 3)}
+                rows.append((query, 10 * query + pair, judge, (pair < 5) ^ errs))
+    queries, pairs, judges, answers = (np.array(column) for column in zip(*rows, strict=True))
+    line = human_line(queries, pairs, judges, answers.astype(bool))
+    assert line is not None
+    hard = 2 / 3
+    np.testing.assert_allclose(line.auc, (2 * hard + 3) / 5)
+    np.testing.assert_allclose([line.lowest, line.highest], [(hard + 1) / 2, (hard + 2) / 3])
 
 
 def test_the_interval_of_judges_who_hardly_differ_is_not_that_of_the_queries_seen_alone() -> None:

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.metrics import classification_report
 
+from lookalike.agreement.aggregate import RULES, aggregate, measure_agreement
 from lookalike.agreement.voter_models import glad, posterior
 from lookalike.agreement.votes import make_votes, read_truth, read_votes
 from lookalike.cli.main import main
+from lookalike.io.errors import InputError
 from lookalike.io.numbered_rows import TableError
 
 GOLDEN = ["111", "110", "100", "111", "000", "111", "101", "111", "111", "011"]
@@ -288,3 +290,28 @@ def test_a_truth_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, "item,truth\na,x\na,y\n")
     with pytest.raises(TableError, match="row 3: 'a' is there twice"):
         read_truth(path)
+
+
+def test_one_worker_votes_once_on_an_item():
+    with pytest.raises(InputError, match="'w' has voted 2 times on 'a'"):
+        make_votes([("a", "w", "yes"), ("b", "w", "yes"), ("a", "w", "no")])
+
+
+def test_no_votes_have_no_labels_and_no_agreement():
+    none = make_votes(iter([]))
+    for rule in RULES:
+        with pytest.raises(InputError, match="there are no votes"):
+            aggregate(none, rule=rule)
+    with pytest.raises(InputError, match="there are no votes"):
+        measure_agreement(none)
+    with pytest.raises(InputError, match="there are no votes"):
+        posterior(none, "glad")
+
+
+def test_unknown_rules_and_ties_are_refused():
+    votes = golden_votes()
+    with pytest.raises(InputError, match="unknown rule 'maj'; one of majority, median, dawid"):
+        aggregate(votes, rule="maj")
+    for rule, tie in (("majority", "Negative"), ("median", "bogus")):
+        with pytest.raises(InputError, match=f"'{tie}'; one of negative, undecided, split"):
+            aggregate(votes, rule=rule, tie=tie)

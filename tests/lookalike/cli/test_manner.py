@@ -143,7 +143,7 @@ def test_text_in_a_document_is_escaped(folder: Path) -> None:
     for ending in ("csv", "md", "html"):
         assert main(["aggregate", "votes.csv", "--out", f"labels.{ending}"]) == 0
     assert (folder / "labels.csv").read_text() == "item,label\n<b>|x,'=yes\n"
-    assert "| <b>\\|x | =yes |" in (folder / "labels.md").read_text()
+    assert "| &lt;b>\\|x | =yes |" in (folder / "labels.md").read_text()
     assert "<td>&lt;b&gt;|x</td>" in (folder / "labels.html").read_text()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from lookalike.conditional.formats.triplet_files import read_triplets
 from lookalike.conditional.triplet_scores import (
+    distances,
     human_ceiling,
     human_figures,
     score_triplets,
@@ -200,6 +201,29 @@ def test_a_collapsed_embedding_scores_half_on_half_reversed_triplets_and_half_by
 def test_bad_vectors_are_refused(vectors, reason):
     with pytest.raises(ValueError, match=reason):
         verdicts(table_of("abc"), vectors)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+@pytest.mark.parametrize("kind", [np.float16, np.uint8, np.int64])
+def test_vectors_of_any_kind_are_compared_as_those_of_float32(kind, metric):
+    table = table_of("abc", "acb")
+    vectors = np.array([[250, 0], [240, 200], [1, 240]])
+    for compared in (vectors, vectors * 200 if kind is not np.uint8 else vectors):
+        assert verdicts(table, compared.astype(kind), metric).tolist() == [1, -1]
+        far, close = distances(table, compared.astype(kind), metric)
+        assert far[0] > close[0] > 0
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+def test_what_a_precision_cannot_hold_is_refused(metric):
+    vectors = np.array([[1, 0], [1, 1], [0, 1]], np.float32)
+    for size in (1e30, 1e-30):
+        with pytest.raises(ValueError, match=r"too long or too short for .* in float32"):
+            verdicts(table_of("abc"), vectors * np.float32(size), metric)
+    with pytest.raises(ValueError, match="real numbers, not complex64"):
+        verdicts(table_of("abc"), vectors * 1j, metric)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="unknown metric 'cos'; one of cosine, euclidean"):
+        verdicts(table_of("abc"), vectors, "cos")  # type: ignore[arg-type]
 
 
 def test_bad_triplets_are_refused_with_their_place():

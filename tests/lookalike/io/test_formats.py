@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.io.csv_text import protected, unprotected
+from lookalike.io.documents import Table, as_markdown, markdown_text
 from lookalike.io.errors import FormatError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
@@ -22,6 +23,7 @@ from lookalike.io.writers import (
     vsd_pieces,
     write_csv,
 )
+from lookalike.release.documents.markdown import table
 
 LABELS = [("q1", "b", 1), ("q1", "a", 0), ("q2", "b", 1)]
 JSONL = """{"query": "q1", "candidate": "b", "label": 1, "by": null}
@@ -313,3 +315,33 @@ def test_writers_keep_nothing_of_what_they_wrote():
     assert out.longest < 100
     labels = ((f"q{i}", f"c{i}", i % 2) for i in range(5000))
     assert max(map(len, vsd_pieces(labels))) < 100
+
+
+@pytest.mark.parametrize("grade", [1e300, 2**63, 1001, "9223372036854775808"])
+def test_a_grade_that_nobody_can_mean_is_refused(grade):
+    with pytest.raises(FormatError, match=r"line 2: grade .* is too large; at most 1,000"):
+        Qrels.of([("a", "c", 1000), ("a", "b", grade)], min_rel=1)
+    assert len(Qrels.of([("a", "c", 1000), ("a", "b", -(10**300))], min_rel=1)) == 1
+
+
+def test_ids_are_strings():
+    for odd in ((0, "b"), ("b", 0), (5, 6)):
+        with pytest.raises(FormatError, match=r"line 2: the id \d is not a string"):
+            Qrels.of([("a", "c", 1), (*odd, 1)])
+
+
+def test_markdown_shows_names_as_they_are():
+    names = ["<img src=x onerror=alert(1)>", "[m](javascript:alert(1))|a|b", "`a`\\\n# b", "[1](x)"]
+    names += ["**a_b** __c__ &lt;"]
+    shown = as_markdown(Table(["model", "a|b"], [[name, 0.5] for name in names])).splitlines()
+    assert shown[0] == r"| model | a\|b |"
+    assert shown[2:] == [
+        "| &lt;img src=x onerror=alert(1)> | 0.5000 |",
+        r"| \[m\](javascript:alert(1))\|a\|b | 0.5000 |",
+        r"| \`a\`\\ # b | 0.5000 |",
+        r"| \[1\](x) | 0.5000 |",
+        r"| \*\*a_b\*\* \__c_\_ &amp;lt; | 0.5000 |",
+    ]
+    for plain in ("a_b & c", "0.9 [0.850, 0.950] b, p < .05"):
+        assert markdown_text(plain) == plain
+    assert table(("model",), [(names[0],)]).endswith("| &lt;img src=x onerror=alert(1)> |")

@@ -145,3 +145,9 @@ def test_bpref_follows_trec_eval_only_on_request():
     as_trec = Lists(lists.plain, lists.one_per_product, as_trec=True)
     assert np.isnan(parse_measure("bpref").values(lists)[1])
     assert parse_measure("bpref").values(as_trec)[1] == 1
+
+
+def test_a_rank_of_thousands_of_digits_is_refused():
+    for text in ("9" * 5000, "-" + "9" * 5000):
+        with pytest.raises(UnknownMeasureError, match="k is too long for a rank"):
+            parse_measure(f"P@{text}")

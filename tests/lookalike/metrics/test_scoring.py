@@ -11,6 +11,7 @@ from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.areas import Areas
 from lookalike.metrics.match import MissingScoresError, has_list, match_run
 from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.score import score
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests
 from lookalike.stats.bootstrap import Resampling
@@ -228,3 +229,14 @@ def test_a_run_has_a_list_once_it_chooses_what_to_name():
     ):
         run = Run.of("x", [(q, c, float(i)) for i, (q, c) in enumerate(rows)])
         assert has_list(match_run(qrels, run), match_run(asked, run)) == is_list, rows
+
+
+def test_no_run_and_options_that_do_not_exist_are_refused():
+    qrels, run = random_labels_and_run(np.random.default_rng(0))
+    with pytest.raises(InputError, match="there is no run to score"):
+        score(qrels, [])
+    assert len(score(qrels, (one for one in [run]), ["P@5"])) == 1
+    with pytest.raises(InputError, match="unknown mode 'prodct'; one of image, product"):
+        score(qrels, run, ["P@5"], mode="prodct")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="unknown missing 'wrost'; one of error, worst"):
+        score(qrels, run, ["P@5"], missing="wrost")  # type: ignore[arg-type]

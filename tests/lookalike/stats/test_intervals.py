@@ -171,3 +171,23 @@ def test_a_micro_area_of_one_class_has_no_values():
     )
     assert np.isnan(auc).all()
     assert np.isnan(ap).all()
+
+
+@pytest.mark.parametrize("level", [95, 1.0, 0.0, -1, float("nan")])
+def test_a_level_that_is_no_share_is_refused(level):
+    values = np.linspace(0, 1, 20)
+    intervals = (
+        lambda: mean_interval(values, level),
+        lambda: statistic_interval(0.5, 0.1, 20, level),
+        lambda: grouped_interval(values, np.arange(20), level),
+        lambda: difference_intervals(values[:, None], np.ones((2, 20)), level),
+        lambda: paired_score_interval(6, 2, 30, level),
+    )
+    for interval in intervals:
+        with pytest.raises(ValueError, match=f"level is {level}; it must lie between 0 and 1"):
+            interval()
+
+
+def test_an_infinite_value_has_no_interval():
+    with pytest.raises(ValueError, match="a value is infinite"):
+        mean_interval([0.5] * 19 + [np.inf])

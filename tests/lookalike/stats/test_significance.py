@@ -99,3 +99,9 @@ def test_discriminative_power_is_the_share_of_separated_pairs():
 
 def found_none():
     return Resampling.of(4, n_bootstraps=10, rng=rng())
+
+
+@pytest.mark.parametrize("p", [1.5, -1.0])
+def test_what_is_no_p_value_is_not_adjusted(p):
+    with pytest.raises(ValueError, match="below 0 or above 1"):
+        holm([0.01, p, np.nan])
