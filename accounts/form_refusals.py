@@ -21,4 +21,4 @@ def sentence(message: str) -> str:
     >>> sentence("name at least one model."), sentence("timm:vit is named twice.")
     ('Name at least one model.', 'timm:vit is named twice.')
     """
-    return message[:1].upper() + message[1:] if re.match(r"[a-z]+,? ", message) else message
+    return message[:1].upper() + message[1:] if re.match(r"[a-z]{2,},? ", message) else message

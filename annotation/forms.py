@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, cast
 
 from django import forms
+from django.forms.models import construct_instance
 
 from accounts.languages import choices as language_names
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
 from annotation.notions import learned_notions
 from annotation.services.guidelines import MAX_GUIDELINE
-from annotation.services.settings import IN_DRAFT, has_fixed_ties
+from annotation.services.settings import IN_DRAFT, MOST_AGAIN, has_fixed_ties, wrong_numbers
 from annotation.setting_names import LABELS, speak_of
 
 GRADES_HELP = (
     "Two to five words, from the least similar, which is grade 0. Judges answer with the digits, a "
     "pair at a time: sheets have no grades."
 )
+BOUNDS = {
+    "k": {"min": 1},
+    "lease_minutes": {"min": 1},
+    "repeat_percent": {"max": MOST_AGAIN},
+    "mirror_percent": {"max": MOST_AGAIN},
+    "pass_percent": {"max": 100},
+}
 OF_PAIRS = ("grades", "similar_from", "notion", "notion_model")
 
 
@@ -55,7 +64,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
+        for name, bounds in BOUNDS.items():
+            self.fields[name].widget.attrs |= bounds
         self.fields["similar_from"].required = False
         for field in self.fields.values():
             field.show_hidden_initial = True  # so that two admins do not undo each other
@@ -90,6 +100,14 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_grades(self) -> str:
         """Take the words without what stands around them."""
         return grades_in(self.cleaned_data["grades"])
+
+    def clean(self) -> dict[str, Any]:
+        """Say what is out of range at its field, which constraints of the database do not."""
+        given = super().clean() or self.cleaned_data
+        wanted = construct_instance(self, copy(self.instance), ["serving", *BOUNDS])
+        for name, problem in wrong_numbers(wanted).items():
+            self.add_error(name if name in self.fields else None, problem)
+        return given
 
     @property
     def seen(self) -> dict[str, Any]:

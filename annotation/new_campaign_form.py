@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from accounts.models import Role, User
-from annotation.forms import SettingsForm
+from annotation.forms import BOUNDS, SettingsForm
 from annotation.models import Campaign
 from annotation.services.guidelines import MAX_GUIDELINE
 
@@ -60,6 +60,7 @@ class NewCampaignForm(forms.Form):
                 continue
             field.initial = getattr(usual, name)
             field.required = False
+            field.widget.attrs |= BOUNDS.get(name, {})
             self.fields[name] = field
 
     @property

@@ -26,6 +26,11 @@ class AskedNotion(NamedTuple):
     model: str = ""
     prompts: tuple[str, ...] = ()
 
+    @classmethod
+    def stored(cls, name: str, model: str, prompts: str) -> AskedNotion:
+        """Return a notion as campaigns store it: each prompt is a line."""
+        return cls(name, model, tuple(prompts.splitlines()))
+
     def as_json(self) -> dict[str, Any]:
         """Return what a release says of it."""
         return {"name": self.name, "model": self.model, "prompts": list(self.prompts)}

@@ -64,7 +64,7 @@ urlpatterns = [
         panel_invitations.invite_to_panel,
         name="invite_to_panel",
     ),
-    path("campaigns/<slug:slug>/panel/add", changes.add_to_panel, name="add_to_panel"),
+    path("campaigns/<slug:slug>/panel/add", panel_invitations.add_to_panel, name="add_to_panel"),
     path("campaigns/<slug:slug>/panel/<int:number>/<str:verb>", changes.member, name="member"),
     path("campaigns/<slug:slug>/guidelines/preview", changes.preview, name="preview"),
     path("campaigns/<slug:slug>/guidelines/save", changes.guidelines, name="save_guidelines"),

@@ -122,8 +122,7 @@ class Campaign(models.Model):
     @property
     def asked_notion(self) -> AskedNotion:
         """What similar means in it."""
-        prompts = tuple(self.notion_prompts.splitlines())
-        return AskedNotion(self.notion, self.notion_model, prompts)
+        return AskedNotion.stored(self.notion, self.notion_model, self.notion_prompts)
 
     @property
     def is_open(self) -> bool:

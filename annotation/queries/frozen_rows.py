@@ -102,8 +102,7 @@ class FrozenCampaign(NamedTuple):
     @property
     def asked_notion(self) -> AskedNotion:
         """What similar means in it."""
-        prompts = tuple(self.notion_prompts.splitlines())
-        return AskedNotion(self.notion, self.notion_model, prompts)
+        return AskedNotion.stored(self.notion, self.notion_model, self.notion_prompts)
 
 
 class FrozenGuideline(NamedTuple):

@@ -65,6 +65,19 @@ class JudgeNumbers:
     n_excluded: int
     last_answer: datetime | None
 
+    @property
+    def stage(self) -> str:
+        """Where the judge is, in words."""
+        campaign = self.member.campaign
+        if not self.member.is_active:
+            return "–"
+        if campaign.state == CampaignState.DRAFT:
+            return "Not begun"
+        is_judging = self.member.stage == Stage.JUDGING and campaign.serving == Serving.EVERYONE
+        if is_judging and 0 < self.n_total <= self.n_answers:
+            return "Done"
+        return self.member.get_stage_display()
+
 
 @dataclass(frozen=True)
 class CampaignNumbers:

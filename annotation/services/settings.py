@@ -22,6 +22,7 @@ from lookalike.core.errors import Refused
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
 OF_NOTION = ("notion", "notion_model", "notion_prompts")  # one may change the others
+MOST_AGAIN = 50  # percent of the pairs that can be asked again
 IN_DRAFT = (
     *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed"),
     *("notion", "notion_model", "grades", "similar_from"),
@@ -73,7 +74,8 @@ def change_settings(
         check_scale(campaign)
     if {"notion", "notion_model"} & changes.keys():
         _set_notion(campaign, model_is_new="notion_model" in changes)
-    _check_numbers(campaign)
+    if wrong := wrong_numbers(campaign):
+        raise CampaignError(" ".join(dict.fromkeys(wrong.values())))
     campaign.save(update_fields=touched)
     if "k" in changes or "serving" in changes:
         n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
@@ -94,21 +96,24 @@ def change_settings(
     return campaign
 
 
-def _check_numbers(campaign: Campaign) -> None:
-    """Raise CampaignError that says all that is out of range, or does not fit what is asked."""
-    noun, nouns, n_judges = campaign.kind.noun, campaign.kind.nouns, campaign.panel.count()
-    most_again = max(campaign.repeat_percent, campaign.mirror_percent)
-    wrong = {
-        f"k = {campaign.k} judges cannot be had from a panel of {n_judges}.":
-            campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= n_judges,
-        f"At most half of the {nouns} can be asked again.": most_again > 50,
-        f"A pass mark of {campaign.pass_percent} % cannot be reached.": campaign.pass_percent > 100,
-        "Mirrored pairs: only pairs can be mirrored.":
-            campaign.mirror_percent > 0 and campaign.kind.is_choice,
-        f"A {noun} is reserved for at least one minute.": campaign.lease_minutes < 1,
-    }  # fmt: skip
-    if any(wrong.values()):
-        raise CampaignError(" ".join(sentence for sentence, is_so in wrong.items() if is_so))
+def wrong_numbers(campaign: Campaign) -> dict[str, str]:
+    """Return what is out of range, or does not fit what is asked, by the name of the setting."""
+    noun, n_judges = campaign.kind.noun, campaign.panel.count()
+    is_leased = campaign.serving == Serving.K_OF_N
+    again = f"At most half of the {campaign.kind.nouns} can be asked again."
+    wrong = [
+        ("k", f"k = {campaign.k} judges cannot be had from a panel of {n_judges}.",
+         campaign.k < 1 or (is_leased and campaign.k > n_judges)),
+        ("repeat_percent", again, campaign.repeat_percent > MOST_AGAIN),
+        ("mirror_percent", again, campaign.mirror_percent > MOST_AGAIN),
+        ("pass_percent", f"A pass mark of {campaign.pass_percent} % cannot be reached.",
+         campaign.pass_percent > 100),
+        ("mirror_percent", "Mirrored pairs: only pairs can be mirrored.",
+         campaign.mirror_percent > 0 and campaign.kind.is_choice),
+        ("lease_minutes", f"A {noun} is reserved for at least one minute.",
+         campaign.lease_minutes < 1),
+    ]  # fmt: skip
+    return {name: problem for name, problem, is_so in wrong if is_so}
 
 
 def _change(kind: TaskKind, name: str, before: object, after: object) -> str:

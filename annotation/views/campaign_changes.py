@@ -11,11 +11,12 @@ from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
 from annotation.errors import CampaignError
-from annotation.forms import GuidelinesForm, MembersForm, SettingsForm
+from annotation.forms import GuidelinesForm, SettingsForm
 from annotation.gold_csv import read_gold
 from annotation.gold_forms import (
     GoldFileForm,
@@ -30,7 +31,6 @@ from annotation.queries.opening import opening_digest
 from annotation.queries.references import catalog_names
 from annotation.services import (
     add_gold,
-    add_members,
     adjudicate,
     admit,
     change_settings,
@@ -51,8 +51,10 @@ from annotation.services.sensitivity import start_comparison
 from annotation.views.campaigns import (
     admin_html,
     campaign_named,
+    gold_context,
     guidelines_context,
     page_frame,
+    posted_from,
 )
 from jobs.services import JobConflictError
 from lookalike.io.numbered_rows import TableError
@@ -63,6 +65,10 @@ MOVES: dict[str, tuple[Callable[..., Campaign], str]] = {
     "close": (close_campaign, "closed"),
 }
 MAX_FILE = 5 * 2**20
+RULED = (
+    "The ruling is kept. "
+    '<button class="button button-small" type="submit" form="{}">Take back</button>'
+)
 
 
 @contextmanager
@@ -111,8 +117,7 @@ def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
     return redirect("annotation:campaign", slug)
 
 
-@require_POST
-@admin_required
+@posted_from("settings")
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Change the rules."""
     campaign = campaign_named(slug)
@@ -131,19 +136,6 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("annotation:settings", slug)
     context = {**page_frame(campaign_named(slug), "settings"), "form": form}
     return render(request, "annotation/campaign_settings.html", context, status=422)
-
-
-@require_POST
-@admin_required
-def add_to_panel(request: HttpRequest, slug: str) -> HttpResponse:
-    """Put annotators on the panel."""
-    campaign = campaign_named(slug)
-    form = MembersForm(request.POST, campaign=campaign)
-    if is_sound(request, form):
-        people = list(form.cleaned_data["annotators"])
-        with telling(request, f"{len(people)} on the panel now."):
-            add_members(campaign=campaign, annotators=people)
-    return redirect("annotation:panel", slug)
 
 
 @require_POST
@@ -189,8 +181,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/_preview.html", context)
 
 
-@require_POST
-@admin_required
+@posted_from("edit_guidelines")
 def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     """Put guidelines in force."""
     campaign, by = campaign_named(slug), signed_in(request)
@@ -218,21 +209,26 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/campaign_guidelines.html", context, status=422)
 
 
-@require_POST
-@admin_required
+@posted_from("gold")
 def gold_from_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Add pairs with known answers from a CSV file, all or none."""
     campaign = campaign_named(slug)
     form = GoldFileForm(request.POST, request.FILES, campaign=campaign)
-    if is_sound(request, form):
+    if form.is_valid():
         file, purpose = form.cleaned_data["file"], form.cleaned_data["purpose"]
-        with telling(request, "The pairs are added."):
+        try:
             if file.size > MAX_FILE:
                 raise CampaignError("The file is larger than 5 MB.")
             names, scale = catalog_names(campaign), campaign.kind.scale
             pairs = read_gold(file.name, file.read(), names, scale)
             add_gold(campaign=campaign, purpose=purpose, pairs=pairs)
-    return redirect("annotation:gold", slug)
+        except (CampaignError, TableError) as problem:
+            form.add_error("file", str(problem))
+        else:
+            messages.success(request, "The pairs are added.")
+            return redirect("annotation:gold", slug)
+    context = {**page_frame(campaign, "gold"), **gold_context(request, campaign), "file_form": form}
+    return render(request, "annotation/campaign_gold.html", context, status=422)
 
 
 @require_POST
@@ -273,7 +269,7 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
     form, part = RulingForm(request.POST), ""
     if is_sound(request, form):
         question_uid = form.cleaned_data.pop("question")
-        with telling(request, "The ruling is kept."):
+        with telling(request, format_html(RULED, "take-back")):
             adjudicate(campaign=campaign, question_uid=question_uid, by=by, **form.cleaned_data)
             part = "#ruling"  # the next pair is in sight at once
     return _to_case(request, slug, part)
@@ -286,7 +282,7 @@ def withdraw(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
     campaign = campaign_named(slug)
     with telling(request, "The votes decide again."):
         withdraw_ruling(campaign=campaign, question_uid=uid)
-    return _to_case(request, slug)
+    return _to_case(request, slug, "#ruling" if "is_last" in request.POST else "")
 
 
 @require_POST

@@ -11,9 +11,10 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.utils.text import get_text_list
+from django.views.decorators.http import require_POST, require_safe
 
-from accounts.access import admin_required
+from accounts.access import admin_required, signed_in
 from annotation.answering.keys import DEFAULT_KEYS
 from annotation.forms import GuidelinesForm, MembersForm, ReasonForm, SettingsForm
 from annotation.gold_forms import (
@@ -32,11 +33,12 @@ from annotation.queries.opening import opening_digest, opening_summary, opening_
 from annotation.queries.reviewing.adjudication import contested_ids, next_case, rulings
 from annotation.queries.reviewing.careless import flagged_judges
 from annotation.queries.reviewing.disagreement import contested_groups
-from annotation.queries.reviewing.quality import judge_qualities
+from annotation.queries.reviewing.quality import judge_qualities, signs_looked_for
 from annotation.services.guidelines import text_digest
 from annotation.services.sensitivity import MODEL_NAMES, TASK, job_subject
 from catalog.models import Image
 from jobs.queries import latest_job
+from lookalike.agreement.careless import LEAST
 
 A_PAGE = 30
 Context = dict[str, object]
@@ -66,6 +68,22 @@ def campaign_page(tab: str, template: str) -> Callable[[Callable[..., Context]],
             return render(request, f"annotation/{template}.html", context)
 
         return page
+
+    return decorate
+
+
+def posted_from(page: str) -> Callable[[Page], Page]:
+    """Take only what a page's form sends; lead whoever visits the address to that page."""
+
+    def decorate(view: Page) -> Page:
+        @admin_required
+        @wraps(view)
+        def posted(request: HttpRequest, slug: str) -> HttpResponseBase:
+            if request.method in ("GET", "HEAD"):
+                return redirect(f"annotation:{page}", slug)
+            return require_POST(view)(request, slug)
+
+        return posted
 
     return decorate
 
@@ -148,6 +166,11 @@ def guidelines_context(campaign: Campaign) -> dict[str, Any]:
 @campaign_page("gold", "campaign_gold")
 def gold(request: HttpRequest, campaign: Campaign) -> Context:
     """Show the questions with known answers, and let more be added."""
+    return gold_context(request, campaign)
+
+
+def gold_context(request: HttpRequest, campaign: Campaign) -> Context:
+    """Return what the page of the gold shows."""
     known = Gold.objects.filter(question__campaign=campaign).select_related(
         "question__query", "question__candidate"
     )
@@ -166,7 +189,13 @@ def gold(request: HttpRequest, campaign: Campaign) -> Context:
 @campaign_page("quality", "campaign_quality")
 def quality(request: HttpRequest, campaign: Campaign) -> Context:
     """Show each judge's agreement with others, gold and self, pace and drift."""
-    return {"judges": judge_qualities(campaign), "flagged": flagged_judges(campaign)}
+    judges = judge_qualities(campaign)
+    return {
+        "judges": judges,
+        "flagged": flagged_judges(campaign),
+        "signs": get_text_list(signs_looked_for(judges), "or"),
+        "least": LEAST,
+    }
 
 
 @campaign_page("agreement", "campaign_agreement")
@@ -206,6 +235,7 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
         "case": case,
         "form": _ruling_form(campaign, case.question) if case else None,
         "gold_form": GoldFromRulingForm(campaign=campaign, auto_id=False),
+        "own_last": made.filter(decided_by=signed_in(request)).first(),
         "keys": DEFAULT_KEYS,
         "page": page,
     }

@@ -57,7 +57,10 @@ class AnswersForm(forms.Form):
         required=False, choices=_any([(s.value, s.label) for s in list(Stage)[:3]])
     )
     seconds = forms.FloatField(
-        required=False, min_value=0.05, max_value=MAX_SECONDS, label="Looked at less than, s"
+        required=False,
+        min_value=0.05,
+        max_value=MAX_SECONDS,
+        label="Looked at for less than (seconds)",
     )
     since = forms.DateField(required=False, widget=forms.DateInput({"type": "date"}), label="From")
     until = forms.DateField(required=False, widget=forms.DateInput({"type": "date"}), label="To")
@@ -122,13 +125,15 @@ def answers(request: HttpRequest, campaign: Campaign) -> Context:
     form = AnswersForm(request.GET, campaign=campaign)
     form.is_valid()
     before = form.cleaned_data.get("before")
-    rows, following = list_answers(campaign, form.wanted, before=before)
+    wanted = form.wanted
+    rows, following = list_answers(campaign, wanted, before=before)
     return {
         "form": form,
         "rows": rows,
         "next": following,
         "is_first": before is None,
-        "is_filtered": form.wanted != AnswerFilter(),
+        "is_filtered": wanted != AnswerFilter(),
+        "has_any": bool(rows or list_answers(campaign, AnswerFilter(judge=wanted.judge), n=1)[0]),
         "query_string": _query_of(request),
         "problems": [str(error) for errors in form.errors.values() for error in errors],
     }

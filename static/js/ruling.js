@@ -24,6 +24,7 @@ if (pair) {
 
 function perform(action) {
   if (action === "later") root.querySelector('[data-action="later"]')?.click();
+  else if (action === "undo") document.getElementById("take-back")?.requestSubmit();
   else if (pair && action === "zoom") pair.zoom.toggle();
   else if (pair && action === "blink") pair.toggleBlink();
   else if (pair && !pair.isReady) return;

@@ -6,6 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from accounts.models import Role, User
 from annotation.errors import CampaignError
@@ -40,6 +41,11 @@ CHANGES: list[tuple[str, list[object]]] = [
     ("preview", []), ("save_guidelines", []), ("gold_from_file", []), ("gold_from_campaign", []),
     ("drop_gold", [uuid.uuid4()]), ("rule", []), ("withdraw", [uuid.uuid4()]), ("compare", []),
 ]  # fmt: skip
+
+FORMS = {  # what shows a refused form itself, and the form's page
+    "save_settings": "settings", "add_to_panel": "panel", "save_guidelines": "edit_guidelines",
+    "gold_from_file": "gold",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -114,7 +120,15 @@ def test_changes_are_posted_with_the_token(admin, campaign):
     strict.force_login(person_of(admin))
     for name, arguments in CHANGES:
         assert strict.post(url(name, campaign, *arguments)).status_code == 403
-        assert admin.get(url(name, campaign, *arguments)).status_code == 405
+        status = 302 if name in FORMS else 405
+        assert admin.get(url(name, campaign, *arguments)).status_code == status
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_address_of_a_refused_form_leads_to_its_page(name, admin, campaign):
+    for visit in (admin.get, admin.head):
+        reply = visit(url(name, campaign))
+        assert (reply.status_code, reply["Location"]) == (302, url(FORMS[name], campaign))
 
 
 def test_an_unknown_campaign_is_a_404(admin):
@@ -247,6 +261,31 @@ def test_rules_that_cannot_work_are_refused(change, admin, campaign_of):
     assert Campaign.objects.filter(pk=draft.pk).values().get() == before
 
 
+def test_what_is_out_of_range_is_said_once_at_its_field(admin, campaign_of):
+    draft = campaign_of(1, 2, 3, is_open=False)
+    wrong = settings_of(draft, pass_percent=900, k=0, repeat_percent=80)
+    page = admin.post(url("save_settings", draft), wrong).content.decode()
+    assert "Constraint" not in page
+    for name, problem in (
+        ("pass_percent", "A pass mark of 900 % cannot be reached."),
+        ("k", "k = 0 judges cannot be had from a panel of 3."),
+        ("repeat_percent", "At most half of the pairs can be asked again."),
+    ):
+        assert page.count(problem) == 1
+        field = re.search(rf'<input[^>]* name="{name}"[^>]*>', page)
+        assert field
+        assert 'aria-invalid="true"' in field[0]
+    assert re.search(r'name="k"[^>]* min="1"', page)
+    assert re.search(r'name="pass_percent"[^>]* max="100"', page)
+
+
+def test_a_refusal_of_no_field_is_said_once(admin, campaign_of):
+    draft = campaign_of(1, 1, 1, is_open=False)
+    wrong = settings_of(draft, grades="One")
+    page = admin.post(url("save_settings", draft), wrong).content.decode()
+    assert page.count("errorlist nonfield") == 1
+
+
 # ---- panel ----
 def test_annotators_are_put_on_the_panel_taken_off_and_put_back(admin, campaign, people):
     [late] = people(1)
@@ -270,17 +309,29 @@ def test_a_judge_is_let_in_by_a_button_that_says_past_what(admin, campaign, stag
     assert f">{says}</button>" in admin.get(url("panel", campaign)).content.decode()
 
 
+def test_one_refused_line_keeps_all_off_the_panel(admin, campaign, mailoutbox):
+    people = "new@example.org\nna<b>me\nbo\nada, a@example.org, b@example.org"
+    page = post(admin, "invite_to_panel", campaign, people=people, sends_mail="on")
+    assert "2 refused" in page
+    assert "Line 2" in page
+    assert "Line 4" in page
+    assert "Nobody is added" in page
+    assert escape(people) in page
+    assert campaign.panel.count() == 3
+    assert not User.objects.filter(username__in=("new", "bo")).exists()
+    assert not mailoutbox
+
+
 def test_people_are_invited_straight_onto_a_panel(admin, campaign):
-    page = post(admin, "invite_to_panel", campaign, people="new@example.org\nna<b>me\nbo")
-    assert "2 added to the panel" in page
-    assert "1 refused" in page
+    page = post(admin, "invite_to_panel", campaign, people="new@example.org\nbo")
+    assert "2 added to the panel. 12 more answers are wanted, 6 from each." in page
     fresh = campaign.panel.filter(number__gt=3).values_list("annotator__username", flat=True)
     assert list(fresh) == ["new", "bo"]
     newcomer = User.objects.get(username="new")
     assert newcomer.role == Role.ANNOTATOR
     assert len(Browser(campaign, newcomer).next()) == 6
     forged = post(admin, "invite_to_panel", campaign, people="eve", role="admin")
-    assert "1 added" in forged
+    assert "1 added to the panel. 6 more answers are wanted." in forged
     assert User.objects.get(username="eve").role == Role.ANNOTATOR
 
 
@@ -415,12 +466,63 @@ def test_a_bad_gold_file_is_refused_whole(row, message, admin, campaign_of):
     first, second = draft.questions.all()
     names = {"q": first.query.uid, "b": first.candidate.uid, "c": second.candidate.uid}
     text = f"query,candidate,answer,why\n{names['q']},{names['b']},similar,x\n"
-    page = post(
-        admin, "gold_from_file", draft, purpose="training",
-        file=gold_file(text + row.format(**names)),
-    )  # fmt: skip
-    assert message in page
+    given = {"purpose": "training", "file": gold_file(text + row.format(**names))}
+    reply = admin.post(url("gold_from_file", draft), given)
+    assert reply.status_code == 422
+    assert message in reply.content.decode()
     assert not Gold.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        ("foo, bar", "the columns query, candidate and answer are missing; its header is: “foo”, "
+         "“bar”."),
+        ("query,candidate", "the column answer is missing; its header is: “query”, “candidate”."),
+        ("qu\xe9ry,x", "row 1 is not UTF-8"),
+    ],
+)  # fmt: skip
+def test_a_wrong_header_is_told_in_words_at_the_file(header, problem, admin, campaign_of):
+    file = SimpleUploadedFile("bad.csv", f"{header}\na,b\n".encode("latin-1"))
+    draft = campaign_of(1, 1, 1, is_open=False)
+    reply = admin.post(url("gold_from_file", draft), {"purpose": "gold", "file": file})
+    [told] = reply.context["file_form"].errors["file"]
+    assert problem in told
+    assert problem in reply.content.decode()
+
+
+# ---- progress, answers and quality ----
+def stages_of(admin, campaign):
+    return [judge.stage for judge in admin.get(url("campaign", campaign)).context["row"].judges]
+
+
+def test_the_stage_of_a_judge_says_who_is_done_off_the_panel_or_has_not_begun(admin, campaign_of):
+    campaign = campaign_of(1, 2, 3)
+    Browser(campaign, campaign.panel.get(number=1).annotator).judge(n=2)
+    campaign.panel.filter(number=3).update(is_active=False)
+    assert stages_of(admin, campaign) == ["Done", "Judging", "–"]
+    draft = campaign_of(1, 2, 2, is_open=False)
+    assert stages_of(admin, draft) == ["Not begun", "Not begun"]
+    assert "wanted</dt>" not in admin.get(url("campaign", draft)).content.decode()
+
+
+def test_who_has_not_answered_has_no_answers_yet(admin, campaign):
+    page = admin.get(url("answers_given", campaign), {"judge": 1}).content.decode()
+    assert "No answers yet" in page
+    assert "Widen the filters" not in page
+    Browser(campaign, campaign.panel.get(number=1).annotator).judge()
+    page = admin.get(url("answers_given", campaign), {"judge": 1, "answer": "skip"})
+    assert "Widen the filters" in page.content.decode()
+
+
+def test_quality_says_nothing_of_what_there_is_nothing_to_go_by(admin, campaign, campaign_of):
+    page = admin.get(url("quality", campaign)).content.decode()
+    assert "Nothing to go by yet" in page
+    assert "No sign of it" not in page
+    judged = campaign_of(1, 24, 2)
+    import_judgements(campaign=judged, rows=rows_of(judged, "ss dd " * 12))
+    page = admin.get(url("quality", judged)).content.decode()
+    assert "none answers always the same." in page
 
 
 def test_gold_comes_from_an_earlier_panel(admin, judged, campaign_of):
@@ -515,6 +617,20 @@ def test_a_ruling_leads_back_to_the_same_place(admin, judged):
     assert refused["Location"] == url("adjudication", judged) + "?skip=1"
     reply = admin.post(url("withdraw", judged, case), {"skip": "1", "page": "2"})
     assert reply["Location"] == url("adjudication", judged) + "?skip=1&page=2"
+
+
+def test_the_last_ruling_is_taken_back_from_where_it_was_made(admin, judged):
+    case = admin.get(url("adjudication", judged)).context["case"].question.uid
+    page = post(admin, "rule", judged, question=case, answer="similar", reason="x")
+    assert 'form="take-back">Take back</button>' in page
+    assert f'<form id="take-back" method="post" action="{url("withdraw", judged, case)}"' in page
+    reply = admin.post(url("withdraw", judged, case), {"is_last": "yes"})
+    assert reply["Location"] == url("adjudication", judged) + "#ruling"
+    assert not Adjudication.objects.exists()
+    other = Client()
+    other.force_login(User.objects.create_user("eve", role=Role.ADMIN))
+    post(other, "rule", judged, question=case, answer="similar", reason="x")
+    assert 'id="take-back"' not in admin.get(url("adjudication", judged)).content.decode()
 
 
 def test_every_ruling_can_be_taken_back(admin, campaign_of):

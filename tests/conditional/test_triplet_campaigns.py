@@ -323,7 +323,7 @@ def test_an_admin_opens_looks_closes_and_keeps(triplet_set, people):
     panel = people(2)
     wanted = {"name": "Mine", "panel": [one.pk for one in panel], "seed": "0", "guidelines": "# Be"}
     refused = client.post(url, {**wanted, "n_questions": "7"})
-    assert "draw 1 to 6 triplets" in refused.content.decode()
+    assert "Draw 1 to 6 triplets" in refused.content.decode()
     assert signed_in(reader).post(url, wanted).status_code == 403
     assert client.post(url, wanted).status_code == 302
     assert Campaign.objects.get().state == "draft"

@@ -106,3 +106,24 @@ def test_an_admin_rules_on_a_contested_pair(open_page, make_person, campaign):
     expect(page.get_by_text("Plain to see when looked at closely").last).to_be_visible()
     expect(page.get_by_text("ruled by ada")).to_have_count(2)
     assert Adjudication.objects.filter(answer="different").count() == 1
+
+
+def test_an_admin_takes_the_last_ruling_back_by_key_or_in_the_message(
+    open_page, make_person, campaign
+):
+    page = open_page(make_person("ada", Role.ADMIN))
+    page.goto(reverse("annotation:adjudication", args=[campaign.slug]))
+    by_key, in_message = (
+        lambda: page.keyboard.press("u"),
+        lambda: page.get_by_role("status").get_by_role("button", name="Take back").click(),
+    )
+    for take_back in (by_key, in_message):
+        expect(page.locator(".pair[data-ready]")).to_be_visible()
+        page.keyboard.press("2")
+        page.keyboard.press("j")
+        expect(page.get_by_text("The ruling is kept.")).to_be_visible()
+        shot(page, "ruled")
+        assert serious_problems(page) == []
+        take_back()
+        expect(page.get_by_text("The votes decide again.")).to_be_visible()
+        assert not Adjudication.objects.exists()

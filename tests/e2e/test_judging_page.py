@@ -222,6 +222,24 @@ def test_what_was_answered_before_a_reload_can_be_taken_back_after_it(open_desk)
     assert answers_of(campaign) == [("similar", "pair")]
 
 
+def test_where_all_is_done_there_is_nothing_to_ask_about_or_to_show_otherwise(
+    open_desk, make_campaign, judge
+):
+    page, _ = open_desk(campaign=make_campaign(judge, n_queries=1, n_candidates=2))
+    tools = [page.locator(f'.judge-tools [data-action="{name}"]') for name in ("comment", "mode")]
+    for tool in tools:
+        expect(tool).to_be_enabled()
+    press(page, *"jj")
+    expect(page.locator(".judge-state")).to_contain_text("All done")
+    for tool in tools:
+        expect(tool).to_be_disabled()
+    press(page, "m")
+    expect(page.locator('[data-part="mode-name"]')).to_have_text("Sheet")
+    press(page, "u")
+    for tool in tools:
+        expect(tool).to_be_enabled()
+
+
 def test_undo_goes_back_beyond_what_the_page_has_loaded(open_desk):
     page, campaign = open_desk()
     press(page, *"jf" * 12)

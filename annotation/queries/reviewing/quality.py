@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.models import Campaign, PanelMember
 from annotation.models.choices import PICK
 from annotation.queries.numbers import JudgeNumbers, numbers_of
 from annotation.queries.reviewing.judge_summaries import JudgeFigures, judge_summaries
+from lookalike.agreement.careless import LEAST, LEAST_CHECKS
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,18 @@ class JudgeQuality(JudgeFigures):
         picks = sum(n for answer, n in self.answers.items() if answer.startswith(PICK))
         rest = [(words[answer], n) for answer, n in self.answers.items() if answer in words]
         return [("an image", picks), *rest] if picks else rest
+
+
+def signs_looked_for(judges: Sequence[JudgeQuality]) -> list[str]:
+    """Return which signs of careless work some judge has answered enough to show, in words."""
+    signs = {
+        "faster than one can look": any(one.pace.n_timed >= LEAST for one in judges),
+        "always the same": any(one.numbers.n_votes >= LEAST for one in judges),
+        "against the checks": any(
+            one.with_gold.n + one.with_self.n >= LEAST_CHECKS for one in judges
+        ),
+    }
+    return [sign for sign, is_looked_for in signs.items() if is_looked_for]
 
 
 def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:

@@ -168,6 +168,7 @@ function perform(action, device, timeStamp) {
 }
 
 function switchMode() {
+  if (panels.parts.mode?.disabled) return;
   desk.setMode(desk.mode === "pair" ? "sheet" : "pair");
   api.savePreferences({ keys, mode: desk.mode }).catch(() => {}); // a habit, not an answer
 }

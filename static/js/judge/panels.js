@@ -97,6 +97,9 @@ export class Panels {
     for (const button of this.root.querySelectorAll(".judge-answers button")) {
       button.disabled = name !== null && (name === "closed" || button.dataset.action !== "undo");
     }
+    for (const button of this.root.querySelectorAll('.judge-tools :is([data-action="comment"], [data-action="mode"])')) {
+      button.disabled = name !== null && name !== "loading"; // nothing to ask about or to show
+    }
     if (name === null) return;
     if (name !== "loading") this.endBreak(); // there is nothing to rest from
     const [title, text] = STATES[name];
