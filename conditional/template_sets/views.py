@@ -18,7 +18,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from accounts.form_refusals import add_refusal
+from accounts.form_refusals import add_refusal, sentence
 from audit.actions import Action
 from audit.services import record
 from catalog.images.crops import SIDES, crop_response
@@ -122,7 +122,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         try:
             first = make_preview(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
         except Refused as problem:
-            context["problem"] = problem.message
+            context["problem"] = sentence(problem.message)
         else:
             context |= {"shown": shown_templates(first.rows), "preview": first}
     return render(request, "conditional/_preview.html", context)
@@ -136,7 +136,7 @@ def delete(request: HttpRequest, slug: str, model: type[AnySet]) -> HttpResponse
     try:
         delete_set(row=row)
     except Refused as problem:
-        messages.error(request, problem.message)
+        messages.error(request, sentence(problem.message))
         return redirect(row)
     messages.success(request, f"“{row}” is deleted.")
     return redirect("conditional:sets")

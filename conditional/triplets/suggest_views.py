@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
-from accounts.form_refusals import add_refusal
+from accounts.form_refusals import add_refusal, sentence
 from conditional.template_sets.forms import SuggestForm
 from conditional.triplets.pictures import shown_questions
 from conditional.triplets.queries import places_to_compare
@@ -55,7 +55,7 @@ def suggestion_preview(request: HttpRequest) -> HttpResponse:
         try:
             rows, suggested = preview_of_suggestion(form.catalog, form.recipe, N_PREVIEW)
         except Refused as problem:
-            context["problem"] = problem.message
+            context["problem"] = sentence(problem.message)
         else:
             context |= {"shown": shown_questions(rows), "report": suggested.report}
     return render(request, "conditional/_suggestions.html", context)

@@ -206,7 +206,7 @@ def test_the_form_says_what_is_wrong_before_anything_is_kept(admin: Client) -> N
     assert len(uploads()) == 1
     done()
     taken = post(admin, file_of(ROWS, "a.csv"), kind="triplets")
-    assert "there are triplets “others” already" in taken
+    assert "There are triplets “others” already" in taken
     assert uploads() == []
 
 

@@ -96,8 +96,8 @@ def test_a_build_is_previewed_and_queued(admin, catalog):
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"ask": "size"}, "ask", "no image has an attribute 'size'"),
-        ({"same": "kind\nsize"}, "same", "no image has an attribute 'size'"),
+        ({"ask": "size"}, "ask", "No image has an attribute 'size'"),
+        ({"same": "kind\nsize"}, "same", "No image has an attribute 'size'"),
         ({"filters": "view=side"}, "catalog", "fits the filters"),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_recipe_that_no_image_answers_is_refused_at_its_field(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"ask": "size"}, "no image has an attribute"),
+        ({"ask": "size"}, "No image has an attribute"),
         ({"filters": "view"}, "once the form is filled"),
         ({"catalog": ""}, "Choose a catalog and attributes"),
         ({"n_templates": "0"}, "once the form is filled"),
