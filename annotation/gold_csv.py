@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from django.utils.text import get_text_list
-
 from annotation.queries.references import ImageNames
 from annotation.services.gold import GoldPair
 from lookalike.agreement.grades import Scale
 from lookalike.io.numbered_rows import TableError, parse_rows
-
-COLUMNS = ("query", "candidate", "answer")
 
 
 def read_gold(
@@ -27,14 +23,13 @@ def read_gold(
         TableError: rows name unknown or ambiguous images, or answers that are none, or stand
             there twice; all are named.
     """
-    _check_header(name, content)
     problems: list[str] = []
     pairs: dict[tuple[int, int], GoldPair] = {}
     known = {"similar": "similar", "different": "different"}
     if scale:
         known = {str(grade): scale.answer(grade) for grade in range(scale.n_grades)}
     for row, (query, candidate, answer, why) in parse_rows(
-        name, content, COLUMNS, problems, optional=("why",)
+        name, content, ("query", "candidate", "answer"), problems, optional=("why",)
     ):
         query_id, candidate_id = (
             images.find_in_row(name, row, "image of these catalogs", problems)
@@ -54,15 +49,3 @@ def read_gold(
     if problems:
         raise TableError(name, problems)
     return list(pairs.values())
-
-
-def _check_header(name: str, content: bytes) -> None:
-    """Raise TableError that says which columns a file lacks, in words."""
-    first = "".join(content.decode("utf-8-sig", "replace").splitlines()[:1])
-    header = [column.strip(' "') for column in first.split(",")]
-    missing = [column for column in COLUMNS if column not in header]
-    if missing and "\ufffd" not in first:
-        lacks = "columns {} are" if len(missing) > 1 else "column {} is"
-        has = ", ".join(f"“{column}”" for column in header)
-        listed = get_text_list(missing, "and")
-        raise TableError(name, [f"the {lacks.format(listed)} missing; its header is: {has}."])

@@ -89,9 +89,15 @@ def _places(name: str, header: Sequence[str], columns: Sequence[str]) -> list[in
     missing = [column for column in columns if column not in header]
     repeated = [column for column in columns if header.count(column) > 1]
     if missing or repeated:
-        wrong = f"the columns {missing} are missing" if missing else f"{repeated} stand twice"
-        raise TableError(name, [f"{wrong}; the first row is {list(header)}"])
+        wrong = f"{_listed(missing)} missing" if missing else f"{_listed(repeated)} there twice"
+        quoted = ", ".join(f"“{column}”" for column in header)
+        raise TableError(name, [f"{wrong}; its header is: {quoted or 'empty'}"])
     return [header.index(column) for column in columns]
+
+
+def _listed(columns: Sequence[str]) -> str:
+    *others, last = columns
+    return f"the columns {', '.join(others)} and {last} are" if others else f"the column {last} is"
 
 
 def _field(fields: Sequence[str], place: int | None) -> str:

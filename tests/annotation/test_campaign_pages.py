@@ -477,8 +477,8 @@ def test_a_bad_gold_file_is_refused_whole(row, message, admin, campaign_of):
     ("header", "problem"),
     [
         ("foo, bar", "the columns query, candidate and answer are missing; its header is: “foo”, "
-         "“bar”."),
-        ("query,candidate", "the column answer is missing; its header is: “query”, “candidate”."),
+         "“bar”"),
+        ("query,candidate", "the column answer is missing; its header is: “query”, “candidate”"),
         ("qu\xe9ry,x", "row 1 is not UTF-8"),
     ],
 )  # fmt: skip

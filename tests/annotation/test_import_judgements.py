@@ -84,7 +84,7 @@ def test_a_bad_row_is_named_and_nothing_goes_in(row, message, campaign, tmp_path
 def test_a_file_without_judgements_and_an_unknown_campaign_are_errors(campaign, tmp_path):
     with pytest.raises(CommandError, match="there are no judgements"):
         run(campaign, write(tmp_path))
-    with pytest.raises(CommandError, match="'answer'] are missing"):
+    with pytest.raises(CommandError, match="the column answer is missing"):
         run(campaign, write(tmp_path, header="query,candidate,annotator"))
     with pytest.raises(CommandError, match="There is no campaign “x”"):
         call_command("import_judgements", "x", "y.csv")

@@ -239,9 +239,9 @@ def test_it_runs_where_django_is_not_installed(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "['item', 'worker', 'label'] are missing"),
-        ("item,worker\na,b\n", "['label'] are missing"),
-        ("item,worker,label,item\n", "['item'] stand twice"),
+        ("", "the columns item, worker and label are missing"),
+        ("item,worker\na,b\n", "the column label is missing"),
+        ("item,worker,label,item\n", "the column item is there twice"),
         ("item,worker,label\n", "there are no votes"),
         ("item,worker,label\na,1,x\nb,2,\n", "row 3: label is empty"),
         ("item,worker,label\n,,x\n", "row 2: item, worker is empty"),
