@@ -231,7 +231,7 @@ def test_an_admin_sees_a_preview_with_pictures_and_saves(made, client_of):
         ({"source": "pool:other"}, "Choose where models are compared"),
         ({"n_triplets": "x"}, "Choose where models are compared"),
         ({"conditions": "a\na"}, "Choose where models are compared"),
-        ({"min_disagreement": "90"}, "models disagree about none"),
+        ({"min_disagreement": "90"}, "Models disagree about none"),
     ],
 )
 def test_the_preview_waits_or_says_what_is_wrong(made, client_of, changes, words):
