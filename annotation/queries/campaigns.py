@@ -13,7 +13,7 @@ from accounts.models import User
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.models.campaigns import Campaigns
 from annotation.queries.kept import kept
-from annotation.queries.labels import labels, votes
+from annotation.queries.labels import VoteTable, distinct_pairs, labels_from, votes
 from catalog.browsing.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
 from lookalike.agreement.coefficients import agreement as agreement_of
@@ -109,7 +109,8 @@ def agreement_report(campaign: Campaign) -> AgreementReport:
 
 
 def _agreement_report(campaign: Campaign) -> AgreementReport:
-    table = labels(campaign)
+    cast = votes(campaign)
+    table = labels_from(cast, campaign)
     counts = np.stack([table.n_different, table.n_similar], axis=1)
     by_rule = []
     for rule in ("negative", "undecided", "unanimous"):
@@ -117,23 +118,24 @@ def _agreement_report(campaign: Campaign) -> AgreementReport:
         n_decided, n_similar = int(outcome.is_decided.sum()), int(outcome.is_similar.sum())
         n_voted = int((counts.sum(axis=1) > 0).sum())
         by_rule.append(LabelCounts(rule, n_similar, n_decided - n_similar, n_voted - n_decided))
-    patterns, n = np.unique(counts[counts.sum(axis=1) > 0], axis=0, return_counts=True)
+    columns, at = distinct_pairs(counts[counts.sum(axis=1) > 0])
+    n_pairs = np.bincount(at, minlength=len(columns[0]))
+    patterns = [(int(s), int(d), int(n)) for d, s, n in zip(*columns, n_pairs, strict=True)]
     return AgreementReport(
         figures=agreement_of(counts),
         scale=campaign.kind.scale,
         grades=None if table.grade_counts is None else ordinal_agreement(table.grade_counts),
         n_ruled=int(table.is_ruled.sum()),
         by_rule=by_rule,
-        patterns=[(int(s), int(d), int(k)) for (d, s), k in zip(patterns, n, strict=True)][::-1],
-        kappas=_kappas(campaign),
+        patterns=patterns[::-1],
+        kappas=_kappas(campaign, cast),
     )
 
 
-def _kappas(campaign: Campaign) -> list[KappaRow]:
+def _kappas(campaign: Campaign, table: VoteTable) -> list[KappaRow]:
     members = list(campaign.panel.select_related("annotator"))
     if not 2 <= len(members) <= MAX_MATRIX:
         return []
-    table = votes(campaign)
     pair_of = table.pair_of
     people = np.array([member.annotator_id for member in members])
     in_order = np.argsort(people)

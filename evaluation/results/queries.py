@@ -18,8 +18,8 @@ MOST_JOBS = 5
 
 def opened_campaigns() -> QuerySet[Campaign]:
     """Return the campaigns that were opened at least once, newest first."""
-    judged = Judgement.objects.filter(
-        question__campaign=OuterRef("pk"), question__kind=QuestionKind.PAIR
+    judged = Judgement.objects.filter(  # by the judges' own index: they are fewer than the pairs
+        member__campaign=OuterRef("pk"), question__kind=QuestionKind.PAIR
     )
     return (
         Campaign.objects.of_pairs()

@@ -86,11 +86,15 @@ class AnswerTable:
     shown_us: Ints
     codes: tuple[str, ...]
 
-    def __getitem__(self, chosen: Bools) -> AnswerTable:
-        """Return some of the answers."""
+    def __getitem__(self, chosen: Bools | slice) -> AnswerTable:
+        """Return some of the answers; those of a slice are not copied."""
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
         codes = columns.pop("codes")
         return AnswerTable(**{name: one[chosen] for name, one in columns.items()}, codes=codes)
+
+    def of_judge(self, member_id: int) -> AnswerTable:
+        """Return one judge's answers, which stand together."""
+        return self[slice(*np.searchsorted(self.member, [member_id, member_id + 1]))]
 
     @property
     def side(self) -> Ints:

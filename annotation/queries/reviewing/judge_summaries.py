@@ -121,7 +121,8 @@ def _summaries(campaigns: Sequence[Campaign]) -> dict[int, dict[int, JudgeSummar
         table = read_answer_table(some, judges)
         for campaign in some:
             panel = panels[campaign.pk]
-            own = table[np.isin(table.member, [member.pk for member in panel])]
+            is_own = np.isin(table.member, [member.pk for member in panel])
+            own = table if len(some) == 1 else table[is_own]
             found[campaign.pk] = _summaries_of(campaign, panel, own, shares)
     return found
 
@@ -155,7 +156,7 @@ def _summaries_of(
     picked = picked_places(campaign, panel, table)
     summaries = {}
     for member in panel:
-        mine, on_pairs = table[table.member == member.pk], pairs[pairs.member == member.pk]
+        mine, on_pairs = table.of_judge(member.pk), pairs.of_judge(member.pk)
         by_kind = {kind: share for (pk, kind), share in shares.items() if pk == member.pk}
         at_work, sequence, by_part = _timeline(on_pairs)
         figures = JudgeFigures(
@@ -191,8 +192,9 @@ def _answers(pairs: AnswerTable) -> dict[str, int]:
 
 def _with_others(pairs: AnswerTable) -> dict[int, Share]:
     """Compare each judge's counted votes with what most of the others said, by member id."""
-    votes = pairs[pairs.is_counted]
-    return shares_with_others(votes.question, votes.member, votes.side)
+    counted = pairs.is_counted
+    columns = (pairs.question, pairs.member, pairs.side)
+    return shares_with_others(*(column[counted] for column in columns))
 
 
 def _others_similar(pairs: AnswerTable) -> dict[int, Share]:
