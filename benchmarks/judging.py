@@ -81,6 +81,13 @@ def server(data: Path) -> Iterator[int]:
 
 
 # ---- the clients ----
+def made_uuid() -> str:
+    """Return a UUID as the judging page makes it (static/js/lib/uuid.js): first the time."""
+    made = bytearray(int(1000 * time.time()).to_bytes(6, "big") + os.urandom(10))
+    made[6], made[8] = made[6] & 0x0F | 0x70, made[8] & 0x3F | 0x80
+    return str(uuid.UUID(bytes=bytes(made)))
+
+
 class Client:
     """One judge's closed loop."""
 
@@ -125,7 +132,7 @@ class Client:
             [question] = served
             now = datetime.now(UTC).isoformat()
             answer = {
-                "uuid": str(uuid.uuid4()), "question": question["uid"], "answer": "similar",
+                "uuid": made_uuid(), "question": question["uid"], "answer": "similar",
                 "reason": "", "mode": "pair", "device": "keyboard", "guideline_version": 1,
                 "shown_at": now, "decided_at": now, "visible_ms": 900, "load_ms": 0,
                 "undoes": None,

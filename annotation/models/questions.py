@@ -45,6 +45,10 @@ class Question(models.Model):
     n_free = models.SmallIntegerField(
         default=0, help_text="k of n: votes still wanted and not leased to anyone."
     )
+    # a word of its own for the index: rows whose number alone changes need no new entry in any
+    is_free = models.GeneratedField(
+        expression=models.Q(n_free__gt=0), output_field=models.BooleanField(), db_persist=True
+    )
     is_settled = models.BooleanField(
         default=False, help_text="Closed early: the outcome can no longer change."
     )
@@ -60,7 +64,7 @@ class Question(models.Model):
         indexes = [
             models.Index(
                 fields=["campaign", "position"],
-                condition=models.Q(n_free__gt=0),
+                condition=models.Q(is_free=True),
                 name="question_free",
             ),
             models.Index(

@@ -69,7 +69,7 @@ select {judge_columns()},
     exists (select from annotation_queueentry e
             where e.member_id = m.id and {IS_ASKED.format(stage="m.stage")})
         or c.serving = 'k_of_n' and m.stage = 'judging'
-        and exists ({MAY_COME.format(campaign="c.id", member="m.id")} and q.n_free > 0),
+        and exists ({MAY_COME.format(campaign="c.id", member="m.id")} and q.is_free),
     c.serving = 'k_of_n' and m.stage = 'judging'
         and exists ({MAY_COME.format(campaign="c.id", member="m.id")})
 from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id

@@ -32,7 +32,7 @@ where q.campaign_id = %s and q.kind <> 'pair' group by q.kind
 SHARE = """
 select count(*) / (2 * (select greatest(count(*), 1) from annotation_panelmember
                         where campaign_id = %(campaign)s and is_active))
-from (select from annotation_question where campaign_id = %(campaign)s and n_free > 0
+from (select from annotation_question where campaign_id = %(campaign)s and is_free
       limit 2 * %(batch)s * (select count(*) from annotation_panelmember
                              where campaign_id = %(campaign)s)) free
 """

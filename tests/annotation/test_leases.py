@@ -68,12 +68,31 @@ def counters_are_true(campaign):
     return True
 
 
+def changes_of_questions():
+    """Return how many rows this transaction has changed, and how many of them in no index."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            select pg_stat_get_xact_tuples_updated(oid), pg_stat_get_xact_tuples_hot_updated(oid)
+            from pg_class where relname = 'annotation_question'
+        """)
+        return cursor.fetchone()
+
+
 def test_each_pair_is_lent_to_k_judges_at_most(leased):
     campaign, judges = leased()
     served = [judge.uids(judge.next()) for judge in judges]
     assert [len(s) for s in served] == [6, 6, 0, 0]
     assert served[0] == served[1]
     assert counters_are_true(campaign)
+
+
+def test_a_pair_that_is_lent_stays_where_it_is_in_all_indexes_until_its_last_vote_is(leased):
+    _, [first, second, *_] = leased(k=2)
+    n_changed, n_in_place = changes_of_questions()
+    first.next()
+    assert changes_of_questions() == (n_changed + 6, n_in_place + 6)
+    second.next()  # now they leave the index of those that are free
+    assert changes_of_questions() == (n_changed + 12, n_in_place + 6)
 
 
 def test_each_batch_has_two_visits_of_each_query_where_pairs_are_asked_again(leased):

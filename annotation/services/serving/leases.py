@@ -45,7 +45,7 @@ from annotation_queueentry where member_id = %s and state = 'open' and stage = '
 """
 CLAIM = """
 select q.id, q.position, q.query_id from annotation_question q
-where q.campaign_id = %s and q.n_free > 0 and q.position > %s and q.id <> all(%s::bigint[])
+where q.campaign_id = %s and q.is_free and q.position > %s and q.id <> all(%s::bigint[])
   and not exists (select from annotation_queueentry e
                   where e.member_id = %s and e.question_id = q.id and e.state <> 'expired'
                   offset 0)
