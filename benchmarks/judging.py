@@ -15,7 +15,7 @@ They come by the import in seconds instead of weeks, so that the database is the
 written out, as autovacuum and the checkpointer do every few minutes. The multiple of the floor
 is the median, over the rounds, of a way's p50 by that of the floor's turn in the same round.
 Clients are closed loops over kept-alive connections in one process on the same machine, so that
-their own time is in every figure alike.
+their own time is in every figure alike. “log” is what the database writes into its log for a step.
 """
 
 from __future__ import annotations
@@ -186,6 +186,14 @@ def figures(times: list[float], seconds: float) -> dict[str, float]:
     }
 
 
+def bytes_logged() -> int:
+    """Return how much the database has written to its log so far."""
+    connection = import_module("django.db").connection
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_current_wal_insert_lsn() - '0/0'")
+        return int(cursor.fetchone()[0])
+
+
 def rounds(
     port: int, known: dict[str, Any], n: int, options: argparse.Namespace
 ) -> dict[str, dict[str, float]]:
@@ -198,14 +206,18 @@ def rounds(
         ways[slug] = lambda client, uid=uid: client.judge(uid)  # type: ignore[misc]
     times: dict[str, list[float]] = {name: [] for name in ways}
     medians: dict[str, list[float]] = {name: [] for name in ways}
+    logged = dict.fromkeys(ways, 0)
     for _ in range(options.rounds):
         for name, way in ways.items():
+            before = bytes_logged()
             found = measure(port, known["sessions"][:n], options.seconds, way)
+            logged[name] += bytes_logged() - before
             times[name] += found
             medians[name].append(statistics.median(found))
     return {
         name: figures(sorted(found), options.seconds * options.rounds)
         | {
+            "log_kb": round(logged[name] / len(found) / 1024, 1),
             "p50_min": round(min(medians[name]), 2),
             "p50_max": round(max(medians[name]), 2),
             "x_floor": round(
@@ -225,7 +237,8 @@ def show(when: str, n: int, found: dict[str, dict[str, float]]) -> None:
         print(
             f"{when:5} {n:3} judges  {name:9} p50 {row['p50_ms']:7.2f} ms "
             f"({row['p50_min']:.2f}-{row['p50_max']:.2f})  p95 {row['p95_ms']:7.2f} ms  "
-            f"{row['per_second']:7.1f}/s  {row['x_floor']:5.2f} x floor",
+            f"{row['per_second']:7.1f}/s  log {row['log_kb']:4.1f} KB  "
+            f"{row['x_floor']:5.2f} x floor",
             flush=True,
         )
 

@@ -47,7 +47,9 @@ class Question(models.Model):
     )
     # a word of its own for the index: rows whose number alone changes need no new entry in any
     is_free = models.GeneratedField(
-        expression=models.Q(n_free__gt=0), output_field=models.BooleanField(), db_persist=True
+        expression=models.Q(n_free__gt=0),  # type: ignore[arg-type]  # its stubs are behind
+        output_field=models.BooleanField(),
+        db_persist=True,
     )
     is_settled = models.BooleanField(
         default=False, help_text="Closed early: the outcome can no longer change."

@@ -27,6 +27,7 @@ from annotation.models import (
 from annotation.queries.prepared import rows_of
 from annotation.services import import_judgements
 from tests.annotation.locks import wait_for_a_lock
+from tests.clients import Browser
 
 NOWHERE = 2**40  # no row has this number
 TABLES: dict[str, Any] = {
@@ -282,3 +283,24 @@ def test_nothing_is_deleted_in_a_transaction_that_sees_only_what_was_there_befor
     with pytest.raises(NotSupportedError, match="read committed"):
         delete_all()
     assert QueueEntry.objects.exists()
+
+
+@pytest.mark.django_db
+def test_what_is_referred_to_is_looked_up_and_not_searched_for(campaign_of):
+    campaign = campaign_of(1, 3, 1)
+    judge = Browser(campaign, campaign.panel.get().annotator)
+    with connection.cursor() as cursor:
+        cursor.execute("discard plans")  # made anew while there is hardly anything to refer to
+    n_before = searches()
+    judge.judge(n=1)
+    judge.judge(n=1)
+    assert searches() == n_before
+
+
+def searches() -> int:
+    """Return how often this transaction has read all events."""
+    [(n,)] = rows_of("""
+        select pg_stat_get_xact_numscans(oid) from pg_class
+        where relname = 'annotation_judgementevent'
+    """)
+    return int(n)
