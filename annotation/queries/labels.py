@@ -34,14 +34,14 @@ where q.campaign_id = %s
 """
 # One row for each vote: the database counts them by pair in twice the time that it takes here.
 VOTES = """
-select q.query_id, q.candidate_id, j.member_id, {what}
+select q.query_id, q.candidate_id, j.member_id, {answer}
 from annotation_question q join annotation_judgement j on j.question_id = q.id
 where q.campaign_id = %s and q.kind = 'pair' and j.is_counted and j.member_id <> %s
 """
 SIDE = "case when j.answer ^@ 'similar' then 1 when j.answer ^@ 'different' then 0 else -1 end"
 GRADE = "case when j.answer ~ ':[0-9]$' then right(j.answer, 1)::int else -1 end"
 RULED = {"query": ">i8", "candidate": ">i8", "ruling": ">i4", "grade": ">i4"}
-CAST = {"query": ">i8", "candidate": ">i8", "member": ">i8", "what": ">i4"}
+CAST = {"query": ">i8", "candidate": ">i8", "member": ">i8", "answer": ">i4"}
 
 
 class Label(NamedTuple):
@@ -157,7 +157,7 @@ def labels_from(cast: VoteTable, campaign: Campaign, rule: str | None = None) ->
     n_different = np.bincount(row_of, cast.is_different, len(query_ids)).astype(np.int64)
     grade_counts = None
     if cast.grades is not None and campaign.kind.scale is not None:
-        shape, is_graded = (len(query_ids), campaign.kind.scale.n_grades), cast.grades >= 0
+        shape, is_graded = (len(query_ids), campaign.kind.scale.n_grades), cast.grades != NO_GRADE
         cells = row_of[is_graded] * shape[1] + cast.grades[is_graded]
         grade_counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
     is_ruled, ruling = np.zeros((2, len(query_ids)), dtype=bool)
@@ -231,7 +231,7 @@ def distinct_pairs(pairs: Ints) -> tuple[tuple[Ints, Ints], Ints]:
 def votes(campaign: Campaign, *, without: PanelMember | None = None) -> VoteTable:
     """Return every counted vote, those of one judge left out where that is wanted."""
     scale = campaign.kind.scale
-    statement = VOTES.format(what=GRADE if scale else SIDE)
+    statement = VOTES.format(answer=GRADE if scale else SIDE)
     cast = columns_of(statement, CAST, campaign.pk, NOBODY if without is None else without.pk)
     panel = campaign.panel.order_by("number").values_list("pk", "annotator_id")
     members, people = np.array(list(panel), np.int64).reshape(-1, 2).T
@@ -239,15 +239,13 @@ def votes(campaign: Campaign, *, without: PanelMember | None = None) -> VoteTabl
     place = by_id[np.searchsorted(members, cast["member"], sorter=by_id)]
     _, pair = distinct_pairs(np.stack([cast["query"], cast["candidate"]], axis=1))
     order = np.argsort(pair * len(members) + place)
-    what = cast["what"][order]
-    return VoteTable(
-        cast["query"][order],
-        cast["candidate"][order],
-        people[place[order]],
-        is_similar=what >= scale.similar_from if scale else what == 1,
-        is_different=(what >= 0) & (what < scale.similar_from) if scale else what == 0,
-        grades=what if scale else None,
-    )
+    answer = cast["answer"][order]
+    given = (cast["query"][order], cast["candidate"][order], people[place[order]])
+    if scale is None:
+        return VoteTable(*given, is_similar=answer == 1, is_different=answer == 0)
+    grades = np.where(answer < scale.n_grades, answer, NO_GRADE)
+    is_similar = grades >= scale.similar_from
+    return VoteTable(*given, is_similar, (grades != NO_GRADE) & ~is_similar, grades)
 
 
 def agreement(campaign: Campaign) -> measures.Agreement:

@@ -121,8 +121,9 @@ def _summaries(campaigns: Sequence[Campaign]) -> dict[int, dict[int, JudgeSummar
         table = read_answer_table(some, judges)
         for campaign in some:
             panel = panels[campaign.pk]
-            is_own = np.isin(table.member, [member.pk for member in panel])
-            own = table if len(some) == 1 else table[is_own]
+            own = table
+            if len(some) > 1:
+                own = table[np.isin(table.member, [member.pk for member in panel])]
             found[campaign.pk] = _summaries_of(campaign, panel, own, shares)
     return found
 
