@@ -11,8 +11,9 @@ row and returns one row on the same server (config.web, 2 processes x 8 threads)
 
 At the end each campaign holds three answers to all but its last 4,000 pairs; where everyone
 judges everything, they are those of the first three judges, who are near the end of their queues.
-They come by the import in seconds instead of weeks, so that the database is then tidied and
-written out, as autovacuum and the checkpointer do every few minutes. The multiple of the floor
+Queues and answers come in seconds instead of weeks, so that the database is then tidied and
+written out, as autovacuum and the checkpointer do every few minutes: the machine would not be idle
+while they do. The multiple of the floor
 is the median, over the rounds, of a way's p50 by that of the floor's turn in the same round.
 Clients are closed loops over kept-alive connections in one process on the same machine, so that
 their own time is in every figure alike. “log” is what the database writes into its log for a step.

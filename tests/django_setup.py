@@ -18,12 +18,17 @@ from django.db.backends.postgresql.creation import DatabaseCreation
 from django.test import TransactionTestCase
 
 from config import embedded, settings
-from tests.made_tables import DATABASE, are_current, copy_tables
+from tests.made_tables import DATABASE, are_current, are_ours, copy_tables
 
 # hundreds of passwords are set and typed; the real hash takes half a second each time
 vars(settings)["PASSWORD_HASHERS"] = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 if settings.SERVICES.runs_database:
+    if not are_ours(settings.DATA_DIR):
+        raise SystemExit(
+            f"{settings.DATA_DIR} holds the database of a site. Tests and benchmarks make, and "
+            "delete, their own: set LOOKALIKE_DATA to another folder."
+        )
     if not are_current(settings.DATA_DIR):
         embedded.stop_services(settings.SERVICES)  # of a run that was killed
         shutil.rmtree(settings.DATA_DIR / "postgres", ignore_errors=True)

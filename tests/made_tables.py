@@ -17,6 +17,7 @@ from pathlib import Path
 from tests.paths import ROOT
 
 MADE = ROOT / "var" / "tables"
+MARK = "tables-"  # begins the name of a file in the folder of a database
 DATABASE = "tables"  # beside the site's own: nothing is ever written to it
 MAKE = f"""
 import django, psycopg
@@ -55,7 +56,10 @@ def copy_tables(data_dir: Path) -> None:
             )
             (MADE / "postgres" / state).touch()
         data_dir.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cp", "-a", MADE / "postgres", data_dir / "postgres"], check=True)
+        part = data_dir / "postgres.part"
+        shutil.rmtree(part, ignore_errors=True)
+        subprocess.run(["cp", "-a", MADE / "postgres", part], check=True)
+        part.rename(data_dir / "postgres")
 
 
 def are_current(data_dir: Path) -> bool:
@@ -63,8 +67,14 @@ def are_current(data_dir: Path) -> bool:
     return (data_dir / "postgres" / _state()).exists()
 
 
+def are_ours(data_dir: Path) -> bool:
+    """Whether a data folder has no database yet, or one that was copied here, now or before."""
+    folder = data_dir / "postgres"
+    return not folder.exists() or any(folder.glob(f"{MARK}*"))
+
+
 def _state() -> str:
     digest = hashlib.sha256((ROOT / "requirements.txt").read_bytes())
     for path in sorted(ROOT.glob("*/migrations/*.py")):
         digest.update(path.read_bytes())
-    return f"tables-{digest.hexdigest()[:12]}"
+    return MARK + digest.hexdigest()[:12]

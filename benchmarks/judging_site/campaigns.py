@@ -35,6 +35,7 @@ def prepare(n_pairs: int, n_judges: int = N_JUDGES) -> dict[str, Any]:
         )  # fmt: skip
         open_campaign(campaign=campaign)
         uids[campaign.slug] = str(campaign.uid)
+    tidy()
     return {"campaigns": uids, "sessions": [_session(person) for person in people]}
 
 
@@ -74,6 +75,11 @@ def fill_up() -> None:
             _fill_queues(campaign)
         else:
             _fill_questions(campaign)
+    tidy()
+
+
+def tidy() -> None:
+    """Do at once what autovacuum and the checkpointer would do while the answers are timed."""
     with connection.cursor() as cursor:
         cursor.execute("vacuum analyze")
         cursor.execute("checkpoint")  # or it would write what 25 seconds have made, all the while
