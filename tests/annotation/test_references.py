@@ -290,6 +290,7 @@ def test_what_is_referred_to_is_looked_up_and_not_searched_for(campaign_of):
     campaign = campaign_of(1, 3, 1)
     judge = Browser(campaign, campaign.panel.get().annotator)
     with connection.cursor() as cursor:
+        cursor.execute("set local enable_seqscan = off")  # so that only a hash reads all
         cursor.execute("discard plans")  # made anew while there is hardly anything to refer to
     n_before = searches()
     judge.judge(n=1)
