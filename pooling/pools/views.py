@@ -82,11 +82,8 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
     """Show how far the models of a pool are; the page asks every second until all is settled.
 
-    Then the polling stops first, and the fragment has the page loaded anew by one more request:
-    htmx goes on polling beside a reload, and each answer would begin that reload again.
+    Then the polling stops, and the page loads itself anew.
     """
-    if "settled" in request.GET:
-        return HttpResponse(headers={"HX-Refresh": "true"})
     at_work = _is_at_work(slug)
     shown = get_object_or_404(pools_for_pages(), slug=slug)
     context = {

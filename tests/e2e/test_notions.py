@@ -85,7 +85,7 @@ def test_a_notion_is_said_seen_kept_pooled_judged_ranked_and_released(
     chief.fill("#id_n_queries", "5")
     chief.get_by_role("button", name="Fill the pool").click()
     chief.wait_for_url("**/pools/colours/")
-    settled = chief.locator("#progress:not([hx-get]):not(:has([hx-get]))")
+    settled = chief.locator("#progress:not([hx-get], [data-job-ended])")
     expect(settled.locator(".badge-good")).to_have_count(1, timeout=2 * MINUTES)
     expect(settled).to_contain_text(re.compile("learned:shop#colour"))
 

@@ -145,7 +145,7 @@ def fill_pool(chief: Page, embeddings: Path, ranking: Path) -> int:
 
 def wait_until_settled(chief: Page, n_models: int) -> None:
     """Wait until all models are done and the page, loaded anew by itself, asks no more."""
-    settled = chief.locator("#progress:not([hx-get]):not(:has([hx-get]))")
+    settled = chief.locator("#progress:not([hx-get], [data-job-ended])")
     expect(settled.locator(".badge-good")).to_have_count(n_models, timeout=4 * MINUTES)
 
 

@@ -84,7 +84,7 @@ def fill_pool(chief: Page) -> None:
     chief.fill("#id_n_queries", "5")
     chief.get_by_role("button", name="Fill the pool").click()
     chief.wait_for_url("**/pools/autumn-pool/")
-    settled = chief.locator("#progress:not([hx-get]):not(:has([hx-get]))")  # loads itself no more
+    settled = chief.locator("#progress:not([hx-get], [data-job-ended])")  # loads itself no more
     expect(settled.locator(".badge-good")).to_have_count(3, timeout=4 * MINUTES)
 
 
