@@ -16,7 +16,11 @@ written out, as autovacuum and the checkpointer do every few minutes: the machin
 while they do. The multiple of the floor
 is the median, over the rounds, of a way's p50 by that of the floor's turn in the same round.
 Clients are closed loops over kept-alive connections in one process on the same machine, so that
-their own time is in every figure alike. “log” is what the database writes into its log for a step.
+their own time is in every figure alike. Each process of the server holds as many connections as
+the other, as a proxy that chooses the least busy keeps them, and all ways of a round work over
+the same: by chance, one holds 7 to 25 of 32, half of all steps are then fast and half are slow,
+and the median lies anywhere in the gap between them. “log” is what the database writes into its
+log for a step.
 """
 
 from __future__ import annotations
@@ -48,6 +52,7 @@ from config.web import listening_socket
 ROOT = Path(__file__).resolve().parents[1]
 N_PAIRS = 54_170
 CLIENTS = (1, 8, 32)
+N_PROCESSES = 2
 TOKEN = "c" * 32
 
 
@@ -69,7 +74,7 @@ def server(data: Path) -> Iterator[int]:
     ]
     processes = [
         subprocess.Popen(command, cwd=ROOT, env=environment, pass_fds=[descriptor])
-        for _ in range(2)
+        for _ in range(N_PROCESSES)
     ]
     try:
         yield listening.getsockname()[1]  # who comes before they accept waits
@@ -157,11 +162,26 @@ class Client:
                 break
 
 
+def even_connections(port: int, n: int) -> list[http.client.HTTPConnection]:
+    """Connect n times, as often to one process as to the other."""
+    held: dict[int, list[http.client.HTTPConnection]] = {}
+    while sum(map(len, held.values())) < n:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", "/process")
+        its = held.setdefault(int(connection.getresponse().read()), [])
+        if len(its) < -(-n // N_PROCESSES):
+            its.append(connection)
+        else:
+            connection.close()
+    return [connection for its in held.values() for connection in its]
+
+
 def measure(
-    port: int, sessions: list[str], seconds: float, way: Callable[[Client], Iterator[float]]
+    clients: list[Client], seconds: float, way: Callable[[Client], Iterator[float]]
 ) -> list[float]:
-    """Let clients work at once, one for each session; return the milliseconds of every step."""
-    clients = [Client(port, session) for session in sessions]
+    """Let clients work at once; return the milliseconds of every step."""
+    for client in clients:
+        client.seconds.clear()
     barrier = threading.Barrier(len(clients), timeout=60)
     threads = [
         threading.Thread(target=client.work, args=(way(client), barrier, seconds))
@@ -172,7 +192,6 @@ def measure(
     for thread in threads:
         thread.join()
     for client in clients:
-        client.connection.close()
         assert client.seconds, "a client has failed; its traceback is above"
     return [1000 * second for client in clients for second in client.seconds]
 
@@ -209,12 +228,19 @@ def rounds(
     medians: dict[str, list[float]] = {name: [] for name in ways}
     logged = dict.fromkeys(ways, 0)
     for _ in range(options.rounds):
+        connections = even_connections(port, n)
+        clients = [
+            Client(port, session, connection)
+            for session, connection in zip(known["sessions"], connections, strict=False)
+        ]
         for name, way in ways.items():
             before = bytes_logged()
-            found = measure(port, known["sessions"][:n], options.seconds, way)
+            found = measure(clients, options.seconds, way)
             logged[name] += bytes_logged() - before
             times[name] += found
             medians[name].append(statistics.median(found))
+        for client in clients:
+            client.connection.close()
     return {
         name: figures(sorted(found), options.seconds * options.rounds)
         | {

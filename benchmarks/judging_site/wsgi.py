@@ -1,4 +1,4 @@
-"""The site, and /barest past all of its middleware: only Django's request and response."""
+"""The site, and past all of its middleware /barest (Django's request and response) and /process."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from benchmarks.judging_site.views import step  # noqa: E402  (Django comes firs
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     """Answer one request."""
+    if environ["PATH_INFO"] == "/process":
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [str(os.getpid()).encode()]
     if environ["PATH_INFO"] != "/barest":
         return site(environ, start_response)
     request_started.send(sender=None, environ=environ)
