@@ -273,7 +273,7 @@ def show(when: str, n: int, found: dict[str, dict[str, float]]) -> None:
 def main() -> int:
     """Prepare, measure at the start, fill up, measure at the end."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each way and round")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each way and round")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=N_PAIRS)
     parser.add_argument("--json", type=Path)
