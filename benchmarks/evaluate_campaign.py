@@ -1,6 +1,6 @@
 """Time `manage.py evaluate` at the size of VSD, from a database, in a data folder of its own.
 
-    LOOKALIKE_DATA=/tmp/scratch python benchmarks/evaluate_campaign.py
+    LOOKALIKE_DATA=/tmp/scratch python -m benchmarks.evaluate_campaign
 
 2,000 queries, 54,170 pairs, 14 models with vectors, three judges (so seven label sets). The
 campaign is made once per data folder; the evaluation runs in a process of its own, beside a
@@ -10,12 +10,13 @@ database and a broker that run already, as they do on a server.
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from benchmarks.data_folder import own_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 SLUG = "vsd-size"
@@ -26,8 +27,7 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=10_000)
     parser.add_argument("--dim", type=int, default=256)
     given = parser.parse_args()
-    if "LOOKALIKE_DATA" not in os.environ:
-        sys.exit("Set LOOKALIKE_DATA to a folder of its own; the benchmark fills its database.")
+    own_folder()
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, check=True
     )

@@ -10,12 +10,11 @@ the exponent of time over size; ends with 1 where one is above 1.1.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.made_tables import copy_tables
+from benchmarks.data_folder import own_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -25,11 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--base", type=int, default=50, help="the smallest size")
     given = parser.parse_args()
-    if "LOOKALIKE_DATA" not in os.environ:
-        sys.exit("Set LOOKALIKE_DATA to a folder of its own; the benchmark fills its database.")
-    data = Path(os.environ["LOOKALIKE_DATA"])
-    if not (data / "postgres").exists():
-        copy_tables(data)
+    own_folder(copied_tables=True)
     code = (
         f"import sys; from benchmarks.growing_site import measure; sys.exit(measure({given.base}))"
     )

@@ -12,12 +12,11 @@ visit takes more than a second at first, or 300 ms again.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.made_tables import copy_tables
+from benchmarks.data_folder import own_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = "from benchmarks.site_at_size import Size, build; build(Size(*{size}))"
@@ -30,11 +29,7 @@ def main() -> int:
     parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument("--again", type=int, default=3, help="visits after the first")
     given = parser.parse_args()
-    if "LOOKALIKE_DATA" not in os.environ:
-        sys.exit("Set LOOKALIKE_DATA to a folder of its own; the benchmark fills its database.")
-    data = Path(os.environ["LOOKALIKE_DATA"])
-    if not (data / "postgres").exists():
-        copy_tables(data)
+    own_folder(copied_tables=True)
     size = (given.images, given.queries)
     shell = [sys.executable, "manage.py", "shell", "--no-imports", "-c"]
     subprocess.run([*shell, BUILD.format(size=size)], cwd=ROOT, check=True)

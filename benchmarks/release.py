@@ -1,6 +1,6 @@
 """Time freezing, verifying and exporting a release, in a data folder of its own.
 
-    LOOKALIKE_DATA=/tmp/scratch python benchmarks/release.py
+    LOOKALIKE_DATA=/tmp/scratch python -m benchmarks.release
 
 1,000 queries, 110,000 pairs, 330,000 judgements, five models with uploaded scores, then five with
 stored vectors of 512 dimensions of all 20,000 images. The campaign is made once per data folder;
@@ -10,13 +10,14 @@ each step runs in a process of its own, whose peak memory it prints.
 from __future__ import annotations
 
 import json
-import os
 import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from benchmarks.data_folder import own_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -36,8 +37,7 @@ def told(step: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    if "LOOKALIKE_DATA" not in os.environ:
-        sys.exit("Set LOOKALIKE_DATA to a folder of its own; the benchmark fills its database.")
+    own_folder()
     migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
     subprocess.run(migrate, cwd=ROOT, check=True)
     print(in_django("from benchmarks.campaign_of_release_size import build; build()"))

@@ -8,7 +8,6 @@ something was answered since, and when nothing was. In a data folder of its own,
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -19,14 +18,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from annotation.models import Campaign
 
+from benchmarks.data_folder import own_folder
+
 ROOT = Path(__file__).resolve().parent.parent
 N_IMAGES, N_PAIRS, DIM = 10_000, 100_000, 64
 
 
 def main() -> None:
     """Make the campaign and measure, in a process where Django is set up."""
-    if "LOOKALIKE_DATA" not in os.environ:
-        sys.exit("Set LOOKALIKE_DATA to a folder of its own; the benchmark fills its database.")
+    own_folder()
     for words in (
         ["migrate", "--verbosity", "0"],
         ["shell", "--no-imports", "-c",

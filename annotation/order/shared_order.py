@@ -1,8 +1,10 @@
 """The order that judges share where k of n judge each pair; claims walk along it.
 
-Pure: ids in, an order out. A claim takes some `BATCH` pairs of a few queries, and lays them out
-with their controls as a whole queue is laid out (`annotation.order.visits`). So queries stand here
-in chunks of a few dozen pairs, and chunks that share pairs to be mirrored near each other.
+Pure: ids in, an order out. A claim takes some pairs that come next, and asks those of a query in
+an order of the judge's own. Where judges are checked it takes some `BATCH` pairs of a few queries,
+and lays them out with their controls as a whole queue is laid out (`annotation.order.visits`). So
+queries stand here in chunks of a few dozen pairs, and chunks that share pairs to be mirrored near
+each other.
 """
 
 from __future__ import annotations
@@ -74,6 +76,25 @@ def whole_queries(query_ids: Sequence[int], size: int) -> int:
     borders += [n] if n < size + MORE else []
     fitting = [at for at in borders if at <= size]
     return max(fitting) if fitting else min(borders, default=size)
+
+
+def own_order(query_ids: Sequence[int], rng: np.random.Generator) -> Ints:
+    """Return in which order a judge is asked pairs that are lent to others, too.
+
+    The pairs of a query are shuffled where they stand together, so that judges of the same pairs
+    neither see them after the same ones nor answer them at the same moment.
+
+    Args:
+        query_ids: the queries of the pairs, in the shared order.
+        rng: source of the order, a judge's own.
+
+    Returns:
+        Shape (n_pairs,), a permutation of 0..n_pairs-1.
+    """
+    queries = np.asarray(query_ids)
+    block = np.cumsum(np.diff(queries, prepend=queries[:1]) != 0)
+    order: Ints = np.lexsort((rng.random(queries.size), block))
+    return order
 
 
 class Controls(NamedTuple):

@@ -82,8 +82,18 @@ def test_each_pair_is_lent_to_k_judges_at_most(leased):
     campaign, judges = leased()
     served = [judge.uids(judge.next()) for judge in judges]
     assert [len(s) for s in served] == [6, 6, 0, 0]
-    assert served[0] == served[1]
+    assert set(served[0]) == set(served[1])
     assert counters_are_true(campaign)
+
+
+def test_judges_of_the_same_pairs_are_asked_them_in_orders_of_their_own(leased):
+    campaign, [first, second, *_] = leased(2, 10)
+    query_of = {str(uid): query for uid, query in campaign.questions.values_list("uid", "query")}
+    orders = [first.uids(first.next()), second.uids(second.next())]
+    assert set(orders[0]) == set(orders[1]) == set(query_of)
+    queries = [[query_of[uid] for uid in order] for order in orders]
+    assert queries[0] == queries[1] == sorted(queries[0], key=queries[0].index)
+    assert sum(one == other for one, other in zip(*orders, strict=True)) < 10  # 2 by chance
 
 
 def test_a_pair_that_is_lent_stays_where_it_is_in_all_indexes_until_its_last_vote_is(leased):

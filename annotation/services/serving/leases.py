@@ -11,11 +11,12 @@ import uuid
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Stage
-from annotation.order.shared_order import MORE, whole_queries
+from annotation.order.shared_order import MORE, own_order, whole_queries
 from annotation.queries.judges import Judge, find_judge
 from annotation.queries.next_questions import WINDOW
 from annotation.queries.prepared import prepared_cursor
@@ -129,7 +130,9 @@ def claim_questions(
         return 0
     free = _free_pairs(judge, min(max(n_wanted - n_ahead, AT_ONCE), MAX_HELD - n_held))
     if free:
-        _lend(judge, [pair.question for pair in free], free, until)
+        rng = np.random.default_rng([judge.seed, judge.number, judge.last_place])
+        order = own_order([pair.query for pair in free], rng).tolist()
+        _lend(judge, [free[at].question for at in order], free, until)
     return len(free)
 
 
