@@ -51,6 +51,7 @@ def new_pool(request: HttpRequest) -> HttpResponse:
         "form": form,
         "cost_form": cost_form,
         "groups": model_offers(chosen_catalog(form["catalog"].value())),
+        "suggestions": _suggestions(form["query_catalog"].value() or form["catalog"].value()),
         "prediction": prediction_of(form, cost_form),
         "slow_models": _slow(form),
         "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
@@ -115,6 +116,11 @@ def models(request: HttpRequest) -> HttpResponse:
 @admin_required
 def attributes(request: HttpRequest) -> HttpResponse:
     """Suggest filters for the catalog that queries come from."""
-    catalog = chosen_catalog(request.GET.get("query_catalog") or request.GET.get("catalog"))
-    suggestions = attribute_suggestions(catalog) if catalog else []
-    return render(request, "pooling/_attributes.html", {"suggestions": suggestions})
+    asked_of = request.GET.get("query_catalog") or request.GET.get("catalog")
+    return render(request, "pooling/_attributes.html", {"suggestions": _suggestions(asked_of)})
+
+
+def _suggestions(catalog_id: object) -> list[str]:
+    """Return filters (NAME=VALUE) for a chosen catalog; none where none is chosen."""
+    catalog = chosen_catalog(catalog_id)
+    return attribute_suggestions(catalog) if catalog else []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Role, User
 from catalog.images.blobs import read_blob, store_blobs
@@ -48,9 +48,7 @@ def filled_in(page: Page) -> Page:
     page.get_by_text("Rules on candidates").click()
     page.fill("#id_same", "colour")
     page.fill("#id_different", "view")
-    # by its key: what arrives above it while a pointer is on its way moves it from under that
-    page.get_by_label("Take near-duplicates for one picture").press("Space")
-    expect(page.get_by_label("Take near-duplicates for one picture")).to_be_checked()
+    page.get_by_label("Take near-duplicates for one picture").check()
     page.fill("#id_models", "\n".join([*MODELS, "timm:resnet18 k=2"]))
     page.fill("#id_k", "3")
     page.select_option("#id_index", "ivf")
@@ -96,6 +94,28 @@ def test_the_form_states_its_rules_and_measures_what_each_model_adds(
         expect(page.locator(".tabs [aria-current=page]")).to_have_text(tab)
         assert serious_problems(page) == []
         assert overflow(page) <= 0
+
+
+def test_nothing_moves_from_under_a_pointer_while_the_form_loads_and_a_name_is_typed(
+    catalog: Catalog, make_person: Callable[..., User], open_page: Callable[..., Page]
+) -> None:
+    page = open_page(make_person("chief", Role.ADMIN))
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    page.route("**/pools/new/attributes/**", hold)
+    with page.expect_request("**/pools/new/attributes/**"):
+        page.goto(f"/pools/new/?catalog={catalog.pk}")
+    last = page.get_by_role("button", name="Fill the pool")
+    place = last.bounding_box()
+    page.fill("#id_name", "Ruled")
+    expect(page.locator("#name-check")).to_contain_text("ruled")
+    with page.expect_response("**/pools/new/attributes/**"):
+        late[0].continue_()
+    expect(page.locator("#attributes.htmx-request")).to_have_count(0)
+    assert last.bounding_box() == place
 
 
 def test_an_attribute_that_nobody_has_is_named_beside_its_field(
