@@ -172,8 +172,8 @@ class NewCatalogForm(ImportForm):
         widget=forms.TextInput(
             attrs=typing_attributes(reverse_lazy("catalog:name")) | {"hx-include": "#id_name"}
         ),
-        help_text="For addresses and commands: letters, digits, - and _. Empty: made from the "
-        "name. It cannot be changed later.",
+        help_text="For addresses and commands: letters, digits, - and _. "
+        "It cannot be changed later.",
     )
     description = forms.CharField(
         label="Description",
