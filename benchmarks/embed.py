@@ -53,6 +53,7 @@ PEERS = ("plain", "forward", "ours")
 SHARD = 256  # as pooling.embedding.shards plans them
 PHOTOS = ("chelsea.png", "coffee.png", "astronaut.png", "rocket.jpg", "retina.jpg", "ihc.png")
 BATCH, NEIGHBOURS = 32, 10
+SHORT = {"lite0": "timm:tf_efficientnet_lite0", "clip": "open_clip:ViT-B-32/"}
 
 
 def make_photos(folder: Path, n_images: int) -> None:
@@ -79,14 +80,19 @@ def make_photos(folder: Path, n_images: int) -> None:
 
 
 def build(name: str) -> tuple[nn.Module, Compose]:
-    """Return a model without its classifier, and its library's own transform."""
+    """Return a model without its classifier, and its library's own transform.
+
+    Args:
+        name: a timm model, `timm:MODEL.TAG`, `open_clip:ARCH/PRETRAINED` or one of `SHORT`.
+    """
     torch.manual_seed(0)
-    if name == "clip":
-        model: Any = open_clip.create_model("ViT-B-32", pretrained=None)
+    library, _, name = SHORT.get(name, name).rpartition(":")
+    if library == "open_clip":
+        model: Any = open_clip.create_model(name.partition("/")[0], pretrained=None)
         size = PreprocessCfg(size=model.visual.image_size)
         return ImageTower(model).eval(), image_transform_v2(size, is_train=False)
-    model = timm.create_model({"lite0": "tf_efficientnet_lite0"}.get(name, name))
-    path = packaged_file("tf_efficientnet_lite0", "") if name == "lite0" else None
+    model = timm.create_model(name)
+    path = packaged_file("tf_efficientnet_lite0", "") if name == "tf_efficientnet_lite0" else None
     if path is not None:
         model.load_state_dict(renamed_in_order(read_weights(path), model.state_dict(), path))
     model.reset_classifier(0)
@@ -121,6 +127,19 @@ def by_forward(name: str, paths: list[Path]) -> Callable[[], np.ndarray]:
     return embed
 
 
+def network(name: str, precision: Precision = "float32") -> NetworkBackbone:
+    """Return a model as our pipeline runs it on a processor, by torch."""
+    model, transform = build(name)
+    return NetworkBackbone(
+        spec=name,
+        model=model,
+        pixels=Pixels.of(transform, name),
+        card={},
+        device=torch.device("cpu"),
+        precision=precision,
+    )
+
+
 def by_ours(
     name: str,
     paths: list[Path],
@@ -129,15 +148,7 @@ def by_ours(
     paused: bool = False,
     engines: Path | None = None,
 ) -> Callable[[], np.ndarray]:
-    model, transform = build(name)
-    backbone = NetworkBackbone(
-        spec=name,
-        model=model,
-        pixels=Pixels.of(transform, name),
-        card={},
-        device=torch.device("cpu"),
-        precision=precision,
-    )
+    backbone = network(name, precision)
     if engines is not None:
         verdict = choose_engine(backbone, engines)
         print(f"{name}: {verdict.engine}, {verdict.reason}", file=sys.stderr)

@@ -41,6 +41,7 @@ TORCH, ONNX = "torch", "onnxruntime"
 N_TRIED = 32  # pictures that both engines embed
 N_TIMED, MOST_ROUNDS = 16, 4  # pictures whose time is taken, and how often
 LONG_SECONDS = 0.6  # of a processor; what has taken so long is told from noise
+LARGE_MS = 200  # a picture; a batch of so large a network takes seconds, and few pictures tell
 AT_ONCE = (1, 2, 4)  # pictures at a time: few stay in the cache, many share the weights
 N_EXAMPLES = 1  # pictures that a network is exported with
 N_IMAGES = "n"  # what an exported network calls their number
@@ -81,7 +82,7 @@ def choose_engine(
     Args:
         backbone: in float32 on the processor.
         folder: where exported networks and verdicts are kept.
-        on_trial: called before the engines are tried, which takes from seconds to a minute.
+        on_trial: called before the engines are tried; of a large network that takes minutes.
     """
     network = folder / f"{_key(backbone)}.onnx"
     kept = network.with_name(f"{network.stem}.{_here()}.json")
@@ -181,20 +182,12 @@ def _find_out(backbone: NetworkBackbone, network: Path) -> Verdict:
         return _left_to_torch("it cannot be exported", problem)
     try:
         with Pool(1) as pool:  # one thread, as each of those that embed
-            trial = pool.begin(partial(_trial, backbone), exported).result()
+            verdict = pool.begin(partial(_tried, backbone), exported).result()
     except Exception as problem:  # ONNX Runtime's own, and torch's
         return _left_to_torch("it fails when it is tried", problem)
-    found = f"{trial.onnx_ms:.1f} ms a picture to torch's {trial.torch_ms:.1f}"
-    if not (trial.agreement >= LEAST_AGREEMENT and trial.change <= LARGEST_CHANGE):
-        return Verdict(
-            TORCH,
-            f"{trial.agreement:.1%} of the neighbours are torch's, "
-            f"and a number changes by {trial.change:.1g}",
-        )
-    if trial.torch_ms < LEAST_GAIN * trial.onnx_ms:
-        return Verdict(TORCH, found)
-    write_atomically(network, lambda file: file.write(exported))
-    return Verdict(ONNX, found, trial.at_once, hashlib.sha256(exported).hexdigest())
+    if verdict.engine == ONNX:
+        write_atomically(network, lambda file: file.write(exported))
+    return verdict
 
 
 def _left_to_torch(what: str, problem: Exception) -> Verdict:
@@ -205,23 +198,14 @@ def _left_to_torch(what: str, problem: Exception) -> Verdict:
     return Verdict(TORCH, f"{what}: {first_line}")
 
 
-@dataclass(frozen=True)
-class Trial:
-    """How ONNX Runtime's vectors and its time compare with torch's; milliseconds a picture."""
+def _tried(backbone: NetworkBackbone, exported: bytes) -> Verdict:
+    """Embed pictures by both engines, ONNX Runtime with as many at a time as is fastest.
 
-    agreement: float
-    change: float
-    torch_ms: float
-    onnx_ms: float
-    at_once: int
-
-
-def _trial(backbone: NetworkBackbone, exported: bytes) -> Trial:
-    """Embed pictures by both engines, ONNX Runtime with as many at a time as is fastest."""
+    Neighbours are compared where it is faster: of a large network, that takes minutes.
+    """
     batches = _pictures(backbone)
     timed = batches[: max(1, N_TIMED // backbone.batch_size)]
     parts = [part for batch in timed for part in torch.split(batch, max(AT_ONCE))]
-    by_torch = _embedded(backbone.forward_by_torch, batches)
     took_ms: dict[int, float] = {}
     for n in AT_ONCE:
         try:
@@ -230,15 +214,20 @@ def _trial(backbone: NetworkBackbone, exported: bytes) -> Trial:
             if n == N_EXAMPLES or is_out_of_memory(problem):
                 raise
     at_once = min(took_ms, key=took_ms.__getitem__)
+    is_large = took_ms[at_once] > LARGE_MS
+    torch_ms = _best_ms(backbone.forward_by_torch, parts if is_large else timed)
+    found = f"{took_ms[at_once]:.1f} ms a picture to torch's {torch_ms:.1f}"
+    if torch_ms < LEAST_GAIN * took_ms[at_once]:
+        return Verdict(TORCH, found)
     by_onnx = _by_onnx(exported, at_once)  # anew: two at a time would be the weights twice
-    vectors = _embedded(by_onnx, batches)
-    return Trial(
-        agreement=_agreement(by_torch, vectors),
-        change=float(np.abs(by_torch - vectors).max()),
-        torch_ms=_best_ms(backbone.forward_by_torch, timed),
-        onnx_ms=took_ms[at_once],
-        at_once=at_once,
-    )
+    vectors, by_torch = _embedded(by_onnx, batches), _embedded(backbone.forward_by_torch, batches)
+    agreement, change = _agreement(by_torch, vectors), float(np.abs(by_torch - vectors).max())
+    if not (agreement >= LEAST_AGREEMENT and change <= LARGEST_CHANGE):
+        return Verdict(
+            TORCH,
+            f"{agreement:.1%} of the neighbours are torch's, and a number changes by {change:.1g}",
+        )
+    return Verdict(ONNX, found, at_once, hashlib.sha256(exported).hexdigest())
 
 
 def _by_onnx(network: Path | bytes, at_once: int) -> Forward:
@@ -256,7 +245,7 @@ def _best_ms(forward: Forward, batches: Sequence[torch.Tensor]) -> float:
 
     A large network is not given all batches: its pictures differ little, and take long.
     """
-    forward(batches[0][:1])  # the first run asks for memory
+    forward(batches[0])  # the first run asks for memory
     best, spent = math.inf, 0.0
     for _ in range(MOST_ROUNDS):
         n_images, started = 0, time.thread_time()

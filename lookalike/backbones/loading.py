@@ -45,7 +45,8 @@ def load_backbone(
         weights_folder: where weights that cannot be fetched may lie, as MODEL.TAG.safetensors.
         engines: where networks are kept for a faster engine on the processor, as
             `lookalike.backbones.engines` finds it; None leaves them to torch.
-        on_trial: called before engines are tried on a network, which takes up to a minute, once.
+        on_trial: called before engines are tried on a network, once; of a large one it takes
+            minutes.
 
     Raises:
         BackboneError: one of its kinds; the message names the model and what to do.

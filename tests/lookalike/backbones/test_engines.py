@@ -180,12 +180,26 @@ def test_who_waits_is_told_of_a_trial_and_of_nothing_that_was_found_before(tmp_p
     assert told == ["trial"]
 
 
-def test_an_engine_that_finds_other_neighbours_is_not_taken(tmp_path: Path) -> None:
+def test_an_engine_that_finds_other_neighbours_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lookalike.backbones.engines.LEAST_GAIN", 0)  # slower ones, too
     backbone = network(Sum(lambda values: values + torch.randn_like(values)))
     verdict = choose_engine(backbone, tmp_path)
     assert verdict.engine == "torch"
     assert "of the neighbours are torch's" in verdict.reason
     assert not list(tmp_path.glob("*.onnx"))
+
+
+def test_an_engine_that_is_no_faster_is_not_asked_for_its_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lookalike.backbones.engines.LEAST_GAIN", 1e9)
+    verdict = choose_engine(
+        network(Sum(lambda values: values + torch.randn_like(values))), tmp_path
+    )
+    assert verdict.engine == "torch"
+    assert "ms a picture to torch's" in verdict.reason
 
 
 def test_where_nothing_can_be_kept_torch_runs_the_network(tmp_path: Path) -> None:
