@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, TextField, Value
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+)
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast
 
@@ -21,6 +32,11 @@ IMPORT_TASK = "catalog.tasks.import_catalog"
 COVERS = 5
 MAX_OF_PRODUCT = 500
 MAX_WORDS = 8
+
+
+def catalogs_with_images() -> QuerySet[Catalog]:
+    """Return the catalogs that something can be asked of."""
+    return Catalog.objects.filter(Exists(Image.objects.filter(catalog=OuterRef("pk"))))
 
 
 def chosen_catalog(pk: object) -> Catalog | None:

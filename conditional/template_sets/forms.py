@@ -6,28 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.db.models import Count, QuerySet
 
 from annotation.new_campaign_form import NewCampaignForm
 from annotation.setting_names import speak_of
 from annotation.task_kinds import task_kind
+from catalog.fields import CatalogField, FiltersField
 from catalog.models import Catalog, EmbeddingSet
 from conditional.campaigns.kinds import TEMPLATE, TRIPLET
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
 from lookalike.conditional.recipes import BUILDABLE, Recipe
 from lookalike.conditional.suggestions import SuggestRecipe
 from lookalike.conditional.types import Task
-from lookalike.pooling.query_rule import QueryRuleError, parse_filters
 from pooling.models import Pool
 
 MAX_SEED = 2**63 - 1
 MAX_DRAWN = 20_000  # templates, triplets or anchors
 Sources = list[tuple[str, list[tuple[str, str]]]]
-
-
-def catalogs_with_images() -> QuerySet[Catalog]:
-    """Return the catalogs that a set can be made over."""
-    return Catalog.objects.annotate(n=Count("images")).filter(n__gt=0)
 
 
 def _lines(rows: int, help_text: str, **given: Any) -> forms.CharField:
@@ -43,7 +37,7 @@ class BuildForm(forms.Form):
     """What to draw from a catalog's attributes."""
 
     name = forms.CharField(max_length=80)
-    catalog = forms.ModelChoiceField(catalogs_with_images(), empty_label="Choose a catalog")
+    catalog = CatalogField()
     task = forms.ChoiceField(
         choices=[(task.value, TASK_LABELS[task]) for task in BUILDABLE],
         initial=Task.CHANGE_ATTRIBUTE.value,
@@ -63,7 +57,7 @@ class BuildForm(forms.Form):
         "what a condition says, incomplete means that a cell does not name all.",
         label="Asked for",
     )
-    filters = _lines(2, "One NAME=VALUE in each line.", required=False, label="Only images with")
+    filters = FiltersField("One NAME=VALUE in each line.")
     n_templates = forms.IntegerField(
         min_value=1, max_value=MAX_DRAWN, initial=500, label="Templates at most"
     )
@@ -74,13 +68,6 @@ class BuildForm(forms.Form):
         min_value=1, required=False, initial=5, label="Of one reference", help_text="Empty: any."
     )
     seed = _seed("The same seed draws the same set.")
-
-    def clean_filters(self) -> dict[str, tuple[str, ...]]:
-        """Return the filters by attribute name."""
-        try:
-            return parse_filters(self.cleaned_data["filters"].splitlines())
-        except QueryRuleError as problem:
-            raise forms.ValidationError(f"{problem}.") from problem
 
     @property
     def recipe(self) -> Recipe:

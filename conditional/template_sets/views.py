@@ -22,7 +22,8 @@ from accounts.form_refusals import add_refusal, sentence
 from audit.actions import Action
 from audit.services import record
 from catalog.images.crops import SIDES, crop_response
-from catalog.models import Catalog, Image
+from catalog.models import Image
+from catalog.queries import catalogs_with_images
 from conditional.campaigns.queries import verified_templates
 from conditional.campaigns.sets import campaigns_of
 from conditional.models import RetrievalTemplate, TemplateSet
@@ -106,7 +107,7 @@ def new_set(request: HttpRequest) -> HttpResponse:
             add_refusal(form, problem)
         else:
             return redirect("conditional:sets")
-    context = {"form": form, "has_catalogs": Catalog.objects.filter(images__isnull=False).exists()}
+    context = {"form": form, "has_catalogs": catalogs_with_images().exists()}
     return render(request, "conditional/new_set.html", context)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
+from catalog.fields import CatalogField
 from conditional.models import TASK_LABELS
-from conditional.template_sets.forms import catalogs_with_images
 from conditional.uploads.files import Kind
 from conditional.uploads.services import MAX_BYTES
 from lookalike.conditional.column_spec import parse_where
@@ -56,9 +56,7 @@ class ImportForm(forms.Form):
         label="What it is",
     )
     name = forms.CharField(max_length=80, help_text="Of the new set.")
-    catalog = forms.ModelChoiceField(
-        catalogs_with_images(),
-        empty_label="Choose a catalog",
+    catalog = CatalogField(
         help_text="Holds the images. A file names them by uid, SHA-256, path, file name, or the "
         "number that a file name is.",
     )

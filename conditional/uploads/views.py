@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import admin_required, signed_in
 from accounts.form_refusals import add_refusal
-from catalog.models import Catalog
+from catalog.queries import catalogs_with_images
 from conditional.models import TemplateSet, TripletSet
 from conditional.uploads.files import Kind
 from conditional.uploads.forms import ImportForm
@@ -29,7 +29,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
         return redirect("conditional:import")
     context = {
         "form": form,
-        "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+        "has_catalogs": catalogs_with_images().exists(),
         "jobs": [(job, _set_of(job)) for job in import_jobs()],
     }
     return render(request, "conditional/import.html", context)

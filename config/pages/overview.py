@@ -14,7 +14,7 @@ from accounts.access import admin_required, signed_in
 from accounts.attention import Attention
 from annotation.models import Campaign, CampaignState
 from annotation.queries.numbers import campaign_numbers
-from catalog.models import Catalog
+from catalog.queries import catalogs_with_images
 from evaluation.models import Result
 from jobs.models import OPEN_STATES, Job
 from notices.services import n_unseen
@@ -79,7 +79,7 @@ def first_steps() -> list[Step]:
         Step(
             "Import a catalog",
             "A folder or zip of pictures, with a table of products and attributes if there is one.",
-            Catalog.objects.filter(images__isnull=False).exists(),
+            catalogs_with_images().exists(),
             reverse("catalog:new"),
         ),
         Step(

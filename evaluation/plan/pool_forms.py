@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.db.models import Count
 
 from accounts.models import Role, User
 from annotation.models import Campaign
-from catalog.models import Catalog
+from catalog.fields import CatalogField
 from lookalike.core.errors import Refused
 from lookalike.planning.designs import Design
 from pooling.models import Pool
@@ -21,9 +20,7 @@ class PlannedPoolForm(forms.Form):
     """What a design leaves open: pictures, models and people; a pilot says all of it."""
 
     name = forms.CharField(max_length=80, help_text="Of the pool and of its campaign.")
-    catalog = forms.ModelChoiceField(
-        Catalog.objects.none(), empty_label="Choose a catalog", help_text="Candidates come from it."
-    )
+    catalog = CatalogField(help_text="Candidates come from it.")
     models = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
         label="Models",
@@ -41,8 +38,6 @@ class PlannedPoolForm(forms.Form):
     def __init__(self, *args: Any, design: Design, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.design = design
-        catalogs = Catalog.objects.annotate(n_images=Count("images")).filter(n_images__gt=0)
-        self.fields["catalog"].queryset = catalogs  # type: ignore[attr-defined]
         self.fields["panel"].help_text = f"At least {design.n_judges}."
 
     def clean_models(self) -> list[str]:

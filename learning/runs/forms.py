@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
-from django.db.models import Count
 
 from catalog.browsing.facets import Attribute, list_attributes
-from catalog.models import Catalog
+from catalog.fields import CatalogField
 from catalog.queries import chosen_catalog
 from learning.combiners.recipes import MOST_TRIPLETS, CatalogCombiner
 from learning.embeddings.recipes import MOST_DIMS, CatalogEmbedding
@@ -60,7 +59,7 @@ class RunForm(forms.Form):
     details: ClassVar[tuple[str, ...]] = ("model", "epochs", "seed")
 
     name = forms.CharField(max_length=80)
-    catalog = forms.ModelChoiceField(Catalog.objects.none(), empty_label="Choose a catalog")
+    catalog = CatalogField()
     columns = forms.CharField(max_length=2_000, label="Attributes")
     model = forms.CharField(
         max_length=300,
@@ -72,12 +71,6 @@ class RunForm(forms.Form):
         min_value=1, max_value=MOST_EPOCHS, help_text="How often each picture is seen."
     )
     seed = forms.IntegerField(min_value=0, initial=0)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["catalog"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
-        field.queryset = Catalog.objects.annotate(n=Count("images")).filter(n__gt=0)
 
     def clean_columns(self) -> tuple[str, ...]:
         """Read names with commas between."""

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from catalog.models import Catalog, Projection
+from catalog.models import Projection
+from catalog.queries import catalogs_with_images
 from catalog.vectors.projections import read_projection
 from jobs.models import JobState
 from learning.models import Family, TextSpace, TrainingRun
@@ -39,7 +40,7 @@ def runs(request: HttpRequest) -> HttpResponse:
     context = {
         "runs": shown_runs(found), "may_learn": person.is_admin,
         "jobs": [run.job for run in found if run.job and run.job.is_open and person.is_admin],
-        "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+        "has_catalogs": catalogs_with_images().exists(),
         "has_spaces": TextSpace.objects.exists(),
     }  # fmt: skip
     return render(request, "learning/runs.html", context)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.browsing.pages import page_frame
 from catalog.models import Catalog
+from catalog.queries import catalogs_with_images
 from catalog.vectors.embeddings import EmbeddingError
 from learning.live import text_vector, warm
 from learning.models import TextSpace
@@ -39,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "spaces": spaces,
         "runs": unfinished_runs(),
-        "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+        "has_catalogs": catalogs_with_images().exists(),
     }
     return render(request, "learning/home.html", context)
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.db.models import Count
 from django.urls import reverse_lazy
 
 from accounts.form_refusals import add_refusal
-from catalog.models import Catalog
+from catalog.fields import CatalogField
 from catalog.short_names import typing_attributes
 from lookalike.core.errors import Refused
 from pooling.models import Index
@@ -64,11 +63,8 @@ class PoolForm(SourcesForm, QueriesForm, CandidatesForm):
         max_length=80,
         widget=forms.TextInput(attrs=typing_attributes(reverse_lazy("pooling:name"))),
     )
-    catalog = forms.ModelChoiceField(
-        Catalog.objects.none(), empty_label="Choose a catalog", help_text="Candidates come from it."
-    )
-    query_catalog = forms.ModelChoiceField(
-        Catalog.objects.none(),
+    catalog = CatalogField(help_text="Candidates come from it.")
+    query_catalog = CatalogField(
         required=False,
         empty_label="The same catalog",
         label="Queries from",
@@ -88,14 +84,6 @@ class PoolForm(SourcesForm, QueriesForm, CandidatesForm):
         help_text="Exact takes seconds for a million pictures. An index may miss some candidates; "
         "how many is measured and shown.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        catalogs = Catalog.objects.annotate(n_images=Count("images")).filter(n_images__gt=0)
-        for name in ("catalog", "query_catalog"):
-            field = self.fields[name]
-            assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
-            field.queryset = catalogs
 
     def clean(self) -> dict[str, Any]:
         """Check what depends on several fields, once each of them is right by itself."""

@@ -7,8 +7,9 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
+from catalog.fields import FiltersField
 from lookalike.core.errors import Refused
-from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
+from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_names
 
 MAX_LIST_BYTES = 5 * 2**20
 
@@ -52,20 +53,9 @@ class QueriesForm(forms.Form):
     names_file = forms.FileField(
         required=False, label="… or a text file with that list", help_text="UTF-8, up to 5 MB."
     )
-    filters = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2, "class": "mono"}),
-        label="Only images with",
-        help_text="One NAME=VALUE in each line. Lines of the same name widen, of different "
-        "names narrow.",
+    filters = FiltersField(
+        "One NAME=VALUE in each line. Lines of the same name widen, of different names narrow."
     )
-
-    def clean_filters(self) -> dict[str, tuple[str, ...]]:
-        """Return the filters by attribute name."""
-        try:
-            return parse_filters(self.cleaned_data["filters"].splitlines())
-        except QueryRuleError as problem:
-            raise forms.ValidationError(f"{problem}.") from problem
 
     def clean_names_file(self) -> str:
         """Return the text of the uploaded list."""

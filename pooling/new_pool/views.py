@@ -13,8 +13,7 @@ from accounts.access import admin_required, signed_in
 from accounts.form_refusals import add_refusal
 from accounts.models import User
 from catalog.browsing.facets import attribute_suggestions
-from catalog.models import Catalog
-from catalog.queries import chosen_catalog
+from catalog.queries import catalogs_with_images, chosen_catalog
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
 from pooling.models import Pool
@@ -54,7 +53,7 @@ def new_pool(request: HttpRequest) -> HttpResponse:
         "suggestions": _suggestions(form["query_catalog"].value() or form["catalog"].value()),
         "prediction": prediction_of(form, cost_form),
         "slow_models": _slow(form),
-        "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+        "has_catalogs": catalogs_with_images().exists(),
     }
     return render(request, "pooling/new_pool.html", context)
 
