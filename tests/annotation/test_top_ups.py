@@ -116,16 +116,16 @@ def test_where_k_of_n_judge_new_pairs_go_among_those_nobody_has_come_to(campaign
     campaign = campaign_of(8, 6, 3, serving="k_of_n", k=2, is_open=False)
     campaign = open_campaign(campaign=campaign)
     first, second, third = [Browser(campaign, m.annotator) for m in campaign.panel.all()]
-    taken = first.uids(first.next(10))
+    taken = first.uids(first.next(20))
     fresh = [pair for _ in range(4) for pair in pairs(1, 5)]
     add_questions(campaign=campaign, pairs=fresh)
     order = list(campaign.questions.order_by("position").values_list("query_id", "candidate_id"))
     positions = campaign.questions.order_by("position").values_list("position", flat=True)
     assert list(positions) == list(range(68))
     places = [place for place, pair in enumerate(order) if pair in set(fresh)]
-    assert min(places) >= 10
+    assert min(places) >= 20
     assert places != list(range(48, 68))
-    assert second.uids(second.next(10)) == taken
+    assert set(second.uids(second.next(20))) == set(taken)
     n_held = campaign.questions.filter(n_free=0).count()
     asked = {question["uid"] for question in third.walk()}
     assert len(asked) == 68 - n_held  # all but those that two judges hold
