@@ -31,7 +31,6 @@ from lookalike.release.format.layout import (
     MANIFEST,
     SCHEMA_VERSION,
     SIGNATURE,
-    WITH_ROUNDS,
 )
 from lookalike.release.format.manifest import make_entry, make_manifest
 from lookalike.release.format.tables import write_table
@@ -229,7 +228,7 @@ def _info(
     """
     lockfile = make_entry(ROOT / "constraints.txt").sha256
     return {
-        "schema_version": WITH_ROUNDS if rounds else SCHEMA_VERSION,
+        "schema_version": SCHEMA_VERSION,
         "name": request.slug,
         "title": request.title,
         "version": request.version,

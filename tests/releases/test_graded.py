@@ -28,6 +28,7 @@ from lookalike.agreement.grades import Scale, grade_of
 from lookalike.cli.main import main
 from lookalike.release.diff import diff, difference_text
 from lookalike.release.errors import ReleaseError
+from lookalike.release.format.layout import SCHEMA_VERSION
 from lookalike.release.opened import open_release
 from lookalike.release.verify import verify
 from releases.importing.release import import_any
@@ -149,7 +150,7 @@ def test_a_release_holds_the_grades_everywhere_and_the_scale_with_its_words(worl
     folder = files_folder(freeze_now(request_for(world)))
     info = json.loads((folder / "release.json").read_text())
     assert info["grades"] == {"words": list(SCALE.words), "similar_from": 2}
-    assert info["schema_version"] == 5
+    assert info["schema_version"] == SCHEMA_VERSION
     table = pq.read_table(folder / "data/labels.parquet").to_pylist()
     assert {row["grade"] >= 2 for row in table if row["label"]} == {True}
     assert {row["grade"] < 2 for row in table if not row["label"]} == {True}

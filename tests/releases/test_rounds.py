@@ -24,6 +24,7 @@ from jobs.services import JobError
 from lookalike.cli.main import main
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import SCHEMA_VERSION
 from lookalike.release.format.manifest import read_manifest
 from lookalike.release.opened import open_release
 from lookalike.release.verify import verify
@@ -97,7 +98,7 @@ def test_it_verifies_and_its_estimates_are_those_of_the_board(part, folder):
     _, campaign = part
     verdict = verify(folder)
     assert verdict.findings == ()
-    assert read_manifest(folder).schema_version == 6
+    assert read_manifest(folder).schema_version == SCHEMA_VERSION
     results = json.loads((folder / "results.json").read_text())
     board = newest(campaign).summary
     assert board.rounds is not None

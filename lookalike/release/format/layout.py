@@ -13,11 +13,11 @@ import pyarrow as pa
 from lookalike.release.conditional.layout import TEMPLATE_TABLES, TRIPLET_TABLES
 from lookalike.release.format.columns import TYPES, Column, Table
 
-SCHEMA_VERSION = 5
-WITH_ROUNDS = 6  # of a release with a campaign that is judged in rounds
-# 1 knows no templates and no triplets; 2 no campaigns' pools and strata; 3 no tables for MTEB;
-# 4 no grades; 5 no rounds
-READABLE = (1, 2, 3, 4, 5, 6)
+SCHEMA_VERSION = 7
+# 1 has no templates or triplets; 2 no campaign's pools and strata; 3 no tables for MTEB; 4 no
+# grades; 5 no rounds; 6, which only releases with rounds have, no board and no depth of runs
+READABLE = (1, 2, 3, 4, 5, 6, 7)
+FIRST_WITH_BOARD = 7  # the version of everything that stands in a release since then
 MANIFEST = "MANIFEST.json"
 SIGNATURE = f"{MANIFEST}.minisig"
 MTEB_PATHS = ("mteb/corpus.parquet", "mteb/queries.parquet")

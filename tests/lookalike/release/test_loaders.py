@@ -21,7 +21,7 @@ import lookalike as lk
 from lookalike.io.labels import read_qrels
 from lookalike.io.tables import Run
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import list_tables
+from lookalike.release.format.layout import SCHEMA_VERSION, list_tables
 from tests.lookalike.release.derived import derive_again
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of libraries of theirs
@@ -37,7 +37,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, judged by grades from 0 to 3."""
     scale = {"words": ["No", "Hardly", "Rather", "Yes"], "similar_from": 2}
     target = tmp_path_factory.mktemp("release") / "graded"  # datasets tells folders by this name
-    found = derive_again(target, grades=scale, schema_version=5)
+    found = derive_again(target, grades=scale, schema_version=SCHEMA_VERSION)
     assert set(pq.read_table(found / "data/qrels.parquet")["score"].to_pylist()) == {0, 1, 2, 3}
     return found
 

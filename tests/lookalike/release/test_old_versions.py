@@ -12,7 +12,7 @@ from lookalike.release.verify import verify
 from tests.paths import GOLDEN_RELEASES
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
 def test_a_release_of_an_earlier_schema_version_verifies(version: int) -> None:
     source = GOLDEN_RELEASES / f"small-{version}.0.0.zip"
     with opened(source) as folder:

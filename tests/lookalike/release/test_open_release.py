@@ -21,7 +21,8 @@ from tests.lookalike.release.derived import derive_again
 from tests.lookalike.release.scored_by_hand import measures, run_of
 from tests.paths import GOLDEN_RELEASES
 
-ZIPS = sorted(GOLDEN_RELEASES.glob("*.zip"))
+# 5 is graded and 6 judged in rounds, which the numbers made by hand do not cover
+ZIPS = [GOLDEN_RELEASES / f"small-{version}.0.0.zip" for version in (1, 2, 3, 4)]
 MODEL = "descriptor-hog-shape"
 
 
