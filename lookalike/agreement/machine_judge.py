@@ -1,8 +1,10 @@
-"""A machine judge on trial: what its answers are worth beside those of a panel. It never votes.
+"""A machine judge on trial: its answers compared with those of a panel. It never votes.
 
-The machine and the experts meet the same label: the strict majority of all votes of a pair but
-one, each left out in turn. So an expert is never measured by their own vote, nor the machine by a
-surer label than an expert.
+The machine and each expert are compared with the same label: the strict majority of the other
+votes, after one vote is left out. Each vote is left out in turn. So an expert is never measured by
+their own vote, and the machine never by a surer label than an expert. Strata go by the other votes
+as well: a stratum that the left-out vote helps to define would settle the expert's kappa in
+advance (in a panel of three it is -1 on pairs with both answers).
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from lookalike.core.errors import Refused
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, standard_error, statistic_interval
 from lookalike.stats.proportion import Interval
 
+ALL, UNANIMOUS, DIVIDED = "all", "others unanimous", "others divided"
+
 
 @dataclass(frozen=True)
 class Stratum:
@@ -24,7 +28,8 @@ class Stratum:
 
     Attributes:
         name: of the stratum.
-        n_pairs: that the machine answered and whose votes but one have a majority.
+        n_pairs: pairs that the machine answered and whose other votes have a majority. A pair can
+            be in `UNANIMOUS` for one left-out vote and in `DIVIDED` for another.
         kappa, human_kappa: Cohen's, of the machine and of the experts; NaN where undefined.
         misses, false_alarms: how often the machine calls a similar pair different, and the
             reverse; NaN where there is none.
@@ -43,8 +48,9 @@ class Trial:
     """What the answers of a machine are worth.
 
     Attributes:
-        strata: of all pairs, of those on which the panel is of one mind, of the others, and of
-            what else was named.
+        strata: all pairs; `UNANIMOUS` and `DIVIDED` by the votes other than the one left out;
+            and the strata that the caller named. Of three votes, `DIVIDED` others have no
+            majority, so it is empty.
         saved: share of the votes that it would save in the place of one judge.
         changed: share of the labels that would then be another or none.
     """
@@ -80,7 +86,8 @@ def trial(
         n_similar: shape (n_pairs,), votes.
         n_different: shape (n_pairs,), votes.
         answers: shape (n_pairs,), 1 similar, 0 different, NaN where the machine says nothing.
-        strata: further parts of the pairs by name, shape (n_pairs,) each.
+        strata: further parts of the pairs by name, shape (n_pairs,) each. They must not depend on
+            the votes.
 
     Raises:
         Refused: it answered no pair of three votes.
@@ -94,9 +101,10 @@ def trial(
     if not kept.any():
         raise Refused("answers", "no pair of three votes or more has an answer of the machine")
     s, d, a = n_similar[kept], n_different[kept], answers[kept] == 1
-    one_mind = (s == 0) | (d == 0)
-    named = {"all": np.ones(s.size, dtype=np.bool_), "of one mind": one_mind}
-    named |= {"contested": ~one_mind}
+    everything = np.ones(s.size, dtype=np.bool_)
+    rest = [(s - similar, d - (1 - similar)) for similar in (1, 0)]
+    unanimous = np.stack([(yes == 0) | (no == 0) for yes, no in rest])
+    named = {ALL: everything, UNANIMOUS: unanimous, DIVIDED: ~unanimous}
     named |= {name: part[kept] for name, part in (strata or {}).items()}
     n = s + d
     before = np.sign(s - d)
@@ -105,7 +113,7 @@ def trial(
         after = np.sign((s - similar + a) - (d - (1 - similar) + ~a))
         changed += left_out / n * (after != before)
     return Trial(
-        strata=tuple(_stratum(name, s[at], d[at], a[at]) for name, at in named.items()),
+        strata=tuple(_stratum(name, s, d, a, part) for name, part in named.items()),
         saved=float(s.size / n.sum()),
         changed=float(changed.mean()),
     )
@@ -187,13 +195,23 @@ def powered_share(labels: Floats, answers: Floats, queries: Ints) -> tuple[float
     return value, statistic_interval(value, standard_error(beyond), n_queries)
 
 
-def _stratum(name: str, s: Ints, d: Ints, a: Bools) -> Stratum:
-    """Count the machine and each expert against the majority of all votes but one."""
+def _stratum(name: str, s: Ints, d: Ints, a: Bools, part: Bools) -> Stratum:
+    """Count the machine and each expert against the majority of the other votes.
+
+    Args:
+        name: of the stratum.
+        s: shape (n_pairs,), votes for similar.
+        d: shape (n_pairs,), votes for different.
+        a: shape (n_pairs,), whether the machine says similar.
+        part: shape (n_pairs,), the pairs of the stratum; or (2, n_pairs): when a vote for similar
+            is left out, and when one for different is.
+    """
     machine, human = np.zeros((2, 2)), np.zeros((2, 2))
     n_pairs = np.zeros(s.size, dtype=np.bool_)
-    for left_out, similar in ((s, 1), (d, 0)):
+    parts = np.broadcast_to(part, (2, s.size))
+    for left_out, similar, at in ((s, 1, parts[0]), (d, 0, parts[1])):
         margin = (s - similar) - (d - (1 - similar))
-        has = (left_out > 0) & (margin != 0)
+        has = at & (left_out > 0) & (margin != 0)
         n_pairs |= has
         weight, label = left_out * has / (s + d), (margin > 0).astype(np.int64)
         np.add.at(machine, (a.astype(np.int64), label), weight)

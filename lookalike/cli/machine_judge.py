@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lookalike.agreement.machine_judge import (
+    DIVIDED,
     Leaning,
     Trial,
     answers_by_score,
@@ -35,6 +36,10 @@ DESCRIPTION = (
 )
 EXAMPLE = "lookalike machine-judge --votes votes.csv --answers model.csv --proposals pool.csv"
 HEADER = ("pairs", "n_pairs", "kappa", "expert_kappa", "misses", "false_alarms")
+NO_LABEL = (
+    f"{DIVIDED!r} is empty: no pair has other votes that differ and still have a majority, which "
+    "takes four votes of a pair"
+)
 Pair = tuple[str, str]
 
 
@@ -93,6 +98,7 @@ def run(arguments: argparse.Namespace) -> Report:
             "share_similar": experts, "powered": {"value": share, **as_json(ends)},
         },
         table=Table(HEADER, rows),
+        notes=[NO_LABEL] if not found.strata[2].n_pairs else [],
     )  # fmt: skip
 
 

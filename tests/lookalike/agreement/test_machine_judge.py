@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from lookalike.agreement.coefficients import cohen_kappa
-from lookalike.agreement.machine_judge import leaning, powered_share, trial
+from lookalike.agreement.machine_judge import (
+    DIVIDED,
+    UNANIMOUS,
+    leaning,
+    powered_share,
+    trial,
+)
 from lookalike.cli.main import main
 from lookalike.core.errors import Refused
 
@@ -44,11 +52,42 @@ def test_a_machine_that_errs_as_experts_do_has_their_kappa_and_a_coin_has_none()
     assert coin.strata[0].kappa == pytest.approx(0, abs=0.02)
     assert coin.changed > found.changed
     names = [one.name for one in found.strata]
-    assert names == ["all", "of one mind", "contested"]
-    assert found.strata[1].kappa > everything.kappa > found.strata[2].kappa
+    assert names == ["all", UNANIMOUS, DIVIDED]
+    assert found.strata[1].kappa >= everything.kappa
 
 
-def test_on_pairs_of_one_mind_its_kappa_is_cohens_with_the_panel():
+def test_three_judges_leave_no_label_where_the_others_are_divided():
+    """By the panel's own votes an expert's kappa on contested pairs would be -1, whoever votes."""
+    _, s, d = panel(5_000, 0.1, np.random.default_rng(5))
+    found = trial(s, d, np.ones(s.size))
+    divided = found.strata[2]
+    assert divided.n_pairs == 0
+    assert np.isnan(divided.kappa)
+    assert np.isnan(divided.human_kappa)
+    assert found.strata[1].human_kappa == pytest.approx(found.strata[0].human_kappa)
+
+
+@pytest.mark.parametrize("n_judges", [3, 4, 5, 7, 9])
+@pytest.mark.parametrize("error", [0.05, 0.2])
+def test_who_errs_as_experts_do_has_their_kappa_in_every_stratum(n_judges, error):
+    rng = np.random.default_rng(n_judges)
+    truth, s, d = panel(60_000, error, rng, n_judges)
+    machine = (truth ^ (rng.random(truth.size) < error)).astype(float)
+    for one in trial(s, d, machine).strata:
+        if one.n_pairs > 1_000:
+            assert one.human_kappa == pytest.approx(one.kappa, abs=0.05)
+            assert one.human_kappa > 0
+
+
+def test_a_stratum_holds_a_pair_once_for_each_vote_that_the_others_place_there():
+    # 4:1. Without the lone vote the others are unanimous; without any of the four they are 3:1.
+    found = trial(np.array([4]), np.array([1]), np.array([1.0])).strata
+    assert [one.n_pairs for one in found] == [1, 1, 1]
+    five = trial(np.array([4, 0]), np.array([1, 5]), np.array([1.0, 0.0])).strata
+    assert [one.n_pairs for one in five] == [2, 2, 1]
+
+
+def test_where_the_panel_is_unanimous_kappa_is_cohens_with_the_panel():
     rng = np.random.default_rng(2)
     s = 3 * (rng.random(300) < 0.4)
     machine = rng.random(300) < 0.5
@@ -109,10 +148,12 @@ def test_the_command_tries_a_file_of_answers_and_a_run(tmp_path, capsys):
     command = ["machine-judge", *files, *own]
     assert main([*command, "--answers", str(folder / "truth.csv")]) == 0
     text = capsys.readouterr().out
-    assert "of one mind" in text
+    assert UNANIMOUS in text
     assert "proposed by model-1" in text
     assert main([*command, "--run", str(folder / "runs/model-1.csv"), "--json"]) == 0
-    assert "contested" in capsys.readouterr().out
+    strata = json.loads(capsys.readouterr().out)["strata"]
+    assert [one["name"] for one in strata[:3]] == ["all", UNANIMOUS, DIVIDED]
+    assert (strata[2]["n_pairs"], strata[2]["human_kappa"]) == (0, None)  # a panel of three
     assert main(command) == 2
     assert "--answers or --run" in capsys.readouterr().err
     assert main([*command[:3], *own, "--answers", str(folder / "truth.csv")]) == 2
