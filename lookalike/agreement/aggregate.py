@@ -6,7 +6,7 @@ Pure; runs without Django.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,15 +21,21 @@ from lookalike.agreement.majority import (
     accuracy_range,
     accuracy_with_split_ties,
     label_accuracies,
+    split_ties,
     top_labels,
 )
 from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
-from lookalike.core.arrays import Ints
+from lookalike.core.arrays import Floats, Ints
 from lookalike.io.errors import InputError
 
 RULES = ("majority", "median", *MODELS)
 TIES = ("negative", "undecided", "split")
+SCORED = {  # by tie rule: the items over which accuracy and each label's figures are
+    "negative": "all items, a tie as the negative label",
+    "undecided": "items with a label, ties left out",
+    "split": "all items, a tie as equal shares of its labels",
+}
 NEGATIVES = ("0", "different", "no", "false", "negative", "-1")
 NO_VOTES = "there are no votes"
 LONGEST_GRADE = 2  # digits
@@ -55,7 +61,8 @@ def aggregate(
         votes: who said what.
         rule: one of `RULES`.
         tie: "negative": a tie is the negative label; "undecided" and "split": a tie has no
-            label; "split" counts it, in the accuracy, as a share of a right answer.
+            label; "split" scores it, in the accuracy and in each label's figures, as equal shares
+            of its labels. `accuracy.scored` names the items and `accuracy.n_scored` counts them.
         negative: the negative label; None where one of two labels is a word of `NEGATIVES`.
         truth: true label by item; items without a vote are counted and left out.
         similar_from: of the rule "median", whose labels are grades: an even number of votes is
@@ -227,7 +234,9 @@ def _accuracy(
     """Compare with the truth over the items that have both votes and a truth.
 
     Where labels are rare, always saying the common one is right often: so each label's precision,
-    recall and F1 stand beside the accuracy, and their mean recall (balanced accuracy).
+    recall and F1 stand next to the accuracy, and their mean recall (balanced accuracy). All of
+    these are over the same `n_scored` items, which `scored` names; what ties could have made of
+    the accuracy is over all `n_items`.
     """
     code_of = {label: code for code, label in enumerate(votes.labels)}
     kept = np.array([item in truth for item in votes.items])
@@ -235,30 +244,42 @@ def _accuracy(
     codes = np.array([code_of.get(label, -1) for label in true_labels], dtype=np.int64)
     if not codes.size:
         raise AggregateError("No item of the truth has a vote.")
-    split = accuracy_with_split_ties(table[kept], codes)
-    worst, best = accuracy_range(table[kept], codes)
-    sides = accuracy_by_tie_side(table[kept], codes) if len(votes.labels) == 2 else []
+    counts = table[kept]
+    worst, best = accuracy_range(counts, codes)
+    sides = accuracy_by_tie_side(counts, codes) if len(votes.labels) == 2 else []
     labelled = [label for label, keep in zip(labels, kept, strict=True) if keep]
-    is_right = [label == true for label, true in zip(labelled, true_labels, strict=True)]
-    decided = [label is not None for label in labelled]
-    by_label = label_accuracies(labelled, true_labels)
+    shares = split_ties(counts) if tie == "split" else _one_hot(labelled, code_of)
+    is_scored = shares.sum(axis=1) > 0
+    is_true = codes[:, None] == np.arange(len(votes.labels))
+    by_label = label_accuracies(shares, votes.labels, true_labels)
     recalls = [of["recall"] for of in by_label.values() if of["n_true"]]
-    over_decided = sum(is_right) / sum(decided) if any(decided) else math.nan
+    n_scored = int(is_scored.sum())
     return {
         "n_items": int(codes.size),
         "n_truth_without_votes": len(set(truth) - set(votes.items)),
-        "value": _or_null(split if tie == "split" else over_decided),
-        "n_decided": sum(decided),
-        "ties_split": split,
-        "ties_worst": worst,
-        "ties_best": best,
-        "by_tie_side": dict(zip(votes.labels, sides, strict=False)),
+        "scored": SCORED[tie],
+        "n_scored": n_scored,
+        "value": float(shares[is_true].sum()) / n_scored if n_scored else None,
+        "n_decided": sum(label is not None for label in labelled),
         "balanced": _or_null(sum(recalls) / len(recalls) if recalls else math.nan),
         "by_label": {
             label: {name: _or_null(value) for name, value in of.items()}
             for label, of in by_label.items()
         },
+        "ties_split": accuracy_with_split_ties(counts, codes),
+        "ties_worst": worst,
+        "ties_best": best,
+        "by_tie_side": dict(zip(votes.labels, sides, strict=False)),
     }
+
+
+def _one_hot(labels: Sequence[str | None], code_of: Mapping[str, int]) -> Floats:
+    """Return shape (n_items, n_labels): 1 for an item's label, zeros for an item without one."""
+    shares = np.zeros((len(labels), len(code_of)))
+    for row, label in enumerate(labels):
+        if label is not None:
+            shares[row, code_of[label]] = 1.0
+    return shares
 
 
 def _or_null(value: float) -> float | None:

@@ -6,14 +6,13 @@ in `lookalike.agreement.voter_models`; they are reported beside the labels and n
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
-from lookalike.core.arrays import Bools, Ints
+from lookalike.core.arrays import Bools, Floats, Ints
 
 Rule = Literal["negative", "undecided", "unanimous"]
 MODELS = ("dawid-skene", "glad", "mace")  # of the voters, see lookalike.agreement.voter_models
@@ -99,9 +98,25 @@ def accuracy_with_split_ties(counts: Ints, truth: Ints) -> float:
     """
     if not truth.size:
         return float("nan")
-    is_top = counts == counts.max(axis=1, keepdims=True)
     is_true = truth[:, None] == np.arange(counts.shape[1])
-    return float(((is_top & is_true).sum(axis=1) / is_top.sum(axis=1)).mean())
+    return float(split_ties(counts)[is_true].sum() / truth.size)
+
+
+def split_ties(counts: Ints) -> Floats:
+    """Return 1 for the label with the most votes, equal shares of 1 for labels that tie.
+
+    Args:
+        counts: shape (n_items, n_labels).
+
+    Returns:
+        Shape (n_items, n_labels), rows summing to 1.
+
+    >>> split_ties(np.array([[3, 1], [2, 2]])).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    is_top = counts == counts.max(axis=1, keepdims=True)
+    shares: Floats = is_top / is_top.sum(axis=1, keepdims=True)
+    return shares
 
 
 def accuracy_by_tie_side(counts: Ints, truth: Ints) -> list[float]:
@@ -146,31 +161,41 @@ def accuracy_range(counts: Ints, truth: Ints) -> tuple[float, float]:
 
 
 def label_accuracies(
-    labels: Sequence[str | None], truth: Sequence[str]
+    shares: Floats, names: Sequence[str], truth: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """Return how well each label is given and found: what accuracy hides where labels are rare.
+    """Return precision, recall and F1 of each label, over the items that have one.
 
     Args:
-        labels: of the items; an item without one (None) is left out.
-        truth: their true labels.
+        shares: shape (n_items, n_labels), how much of each label an item gets: 1 for its label;
+            equal parts of 1 where a tie is split; a row of zeros leaves the item out.
+        names: of the labels.
+        truth: true label of each item; it need not be one of `names`.
 
     Returns:
-        By label, ascending: n_given, n_true, precision, recall and f1, NaN where undefined.
-    """
-    pairs = [(label, true) for label, true in zip(labels, truth, strict=True) if label is not None]
-    given, true = Counter(label for label, _ in pairs), Counter(of for _, of in pairs)
-    right = Counter(label for label, of in pairs if label == of)
+        By label, ascending, if it was given or is true: n_given, n_true, precision, recall and
+        f1, NaN where undefined. With split ties, n_given counts shares.
 
-    def share(part: int, whole: int) -> float:
+    >>> found = label_accuracies(np.array([[0.5, 0.5], [0, 1]]), ["no", "yes"], ["yes", "yes"])
+    >>> found["yes"]["recall"], found["no"]["precision"]
+    (0.75, 0.0)
+    """
+    kept = shares.sum(axis=1) > 0
+    true_labels = np.array(truth, dtype=object)[kept]
+    given = dict(zip(names, shares[kept].T, strict=True))
+    nothing = np.zeros(len(true_labels))
+
+    def ratio(part: float, whole: float) -> float:
         return part / whole if whole else float("nan")
 
-    return {
-        name: {
-            "n_given": given[name],
-            "n_true": true[name],
-            "precision": share(right[name], given[name]),
-            "recall": share(right[name], true[name]),
-            "f1": share(2 * right[name], given[name] + true[name]),
+    found = {}
+    for name in sorted({*(name for name in names if given[name].any()), *true_labels}):
+        own, is_true = given.get(name, nothing), true_labels == name
+        n_given, n_true, right = float(own.sum()), int(is_true.sum()), float(own[is_true].sum())
+        found[name] = {
+            "n_given": int(n_given) if n_given.is_integer() else n_given,
+            "n_true": n_true,
+            "precision": ratio(right, n_given),
+            "recall": ratio(right, n_true),
+            "f1": ratio(2 * right, n_given + n_true),
         }
-        for name in sorted(given.keys() | true.keys())
-    }
+    return found

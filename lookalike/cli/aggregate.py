@@ -43,9 +43,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tie",
         choices=TIES,
-        help="negative: a tie is the negative label; undecided: it has none; split: it has none "
-        "and counts, in the accuracy, as a share of a right answer "
-        "(default: negative, or the release's own rule)",
+        help="negative: a tie is the negative label; undecided: it has none, and no figure counts "
+        "it; split: it has none and is scored as equal shares of its labels, in the accuracy and "
+        "in each label's precision, recall and F1 (default: negative, or the release's own rule)",
     )
     parser.add_argument(
         "--negative",

@@ -197,6 +197,48 @@ def test_accuracy_stands_beside_precision_recall_f1_and_balanced_accuracy(shared
         )
 
 
+TIED = [
+    ("x", "ab"), ("x", "aa"), ("y", "ab"), ("y", "bb"), ("y", "ab"), ("z", "abc"), ("y", "aab"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", ["xyz", "xy"])
+@pytest.mark.parametrize("rule", ["majority", "dawid-skene"])
+@pytest.mark.parametrize("tie", ["negative", "undecided", "split"])
+def test_accuracy_and_each_labels_figures_have_one_denominator(names, rule, tie):
+    renamed = dict(zip("abc", "xyz", strict=True))
+    triples = [
+        (f"i{i}", f"w{w}", renamed[vote])
+        for i, (true, votes) in enumerate(TIED)
+        for w, vote in enumerate(votes)
+        if true in names and renamed[vote] in names
+    ]
+    truth = {f"i{i}": true for i, (true, _) in enumerate(TIED) if true in names}
+    found = aggregate(make_votes(triples), rule=rule, tie=tie, negative="x", truth=truth)
+    accuracy = found["accuracy"]
+    n = accuracy["n_scored"]
+    assert n == (accuracy["n_decided"] if tie == "undecided" else accuracy["n_items"])
+    by_label = accuracy["by_label"].values()
+    right = sum((of["recall"] or 0.0) * of["n_true"] for of in by_label)
+    assert accuracy["value"] == pytest.approx(right / n)
+    assert sum(of["n_true"] for of in by_label) == n
+    assert sum(of["n_given"] for of in by_label) == pytest.approx(n)
+    recalls = [of["recall"] for of in by_label if of["n_true"]]
+    assert accuracy["balanced"] == pytest.approx(sum(recalls) / len(recalls))
+
+
+def test_a_split_tie_counts_for_both_labels_in_precision_and_recall(tmp_path, capsys):
+    path = write(tmp_path, "item,worker,label\na,1,yes\na,2,no\nb,1,yes\nc,1,no\n")
+    truth = write(tmp_path, "item,truth\na,yes\nb,yes\nc,no\n", "truth.csv")
+    _, found, _ = run(capsys, path, "--tie", "split", "--truth", truth)
+    accuracy = found["accuracy"]
+    assert accuracy["value"] == pytest.approx(2.5 / 3)
+    yes, no = accuracy["by_label"]["yes"], accuracy["by_label"]["no"]
+    assert (yes["n_given"], yes["precision"], yes["recall"]) == (1.5, 1.0, 0.75)
+    assert (no["n_given"], no["precision"], no["recall"]) == (1.5, pytest.approx(2 / 3), 1.0)
+    assert accuracy["balanced"] == pytest.approx(0.875)
+
+
 def test_accuracy_of_rare_positives_does_not_stand_alone(tmp_path, capsys):
     """Nine in ten right, and every second positive wrong: 5 found, 5 missed, 5 false of 100."""
     said = ["yes"] * 5 + ["no"] * 5 + ["yes"] * 5 + ["no"] * 85
