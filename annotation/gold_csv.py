@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from annotation.queries.references import ImageNames
+from annotation.queries.references import find_in_row
 from annotation.services.gold import GoldPair
 from lookalike.agreement.grades import Scale
+from lookalike.io.image_names import ImageNames
 from lookalike.io.numbered_rows import TableError, parse_rows
 
 
 def read_gold(
-    name: str, content: bytes, images: ImageNames, scale: Scale | None = None
+    name: str, content: bytes, images: ImageNames[int], scale: Scale | None = None
 ) -> list[GoldPair]:
     """Return the pairs of a file with the columns query, candidate, answer and perhaps why.
 
@@ -32,8 +33,7 @@ def read_gold(
         name, content, ("query", "candidate", "answer"), problems, optional=("why",)
     ):
         query_id, candidate_id = (
-            images.find_in_row(name, row, "image of these catalogs", problems)
-            for name in (query, candidate)
+            find_in_row(images, name, row, problems) for name in (query, candidate)
         )
         if answer not in known:
             wanted = (

@@ -1,31 +1,42 @@
-"""What files may call an image."""
+"""Find the images of catalogs by the names that files give them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import QuerySet
 
-from catalog.models import Image, SourceFile
+from catalog.models import Catalog, Image, SourceFile
+from lookalike.io.image_names import ImageNames
+
+_CHUNK = 5000
 
 
-def image_names(
-    images: QuerySet[Image], of_path: Callable[[str], Iterable[str]] = lambda path: (path,)
-) -> dict[str, set[int]]:
-    """Return {name: row ids}: an image is named by uid, SHA-256, and the path of an import.
+def names_of_images(
+    images: QuerySet[Image], title: str, among: Collection[int] | None = None
+) -> ImageNames[int]:
+    """Return the names of images, for the files of others: paths of imports, uids and SHA-256.
 
     Args:
-        images: whose names are wanted.
-        of_path: all names that come of a path; by default it alone.
+        images: all that a name may mean; a name finds the row's id.
+        title: of the catalogs, for messages.
+        among: ids that the file may name; None: all.
     """
-    names: dict[str, set[int]] = defaultdict(set)
-    rows = images.values_list("pk", "uid", "sha256")
-    for pk, uid, sha256 in rows.iterator(chunk_size=5000):
-        names[str(uid)].add(pk)
-        names[sha256].add(pk)
+    rows = images.values_list("pk", "uid", "sha256").iterator(chunk_size=_CHUNK)
+    ids = ((name, pk) for pk, uid, sha256 in rows for name in (str(uid), sha256))
     paths = SourceFile.objects.filter(image__in=images).values_list("path", "image_id")
-    for path, pk in paths.iterator(chunk_size=5000):
-        for name in of_path(path):
-            names[name].add(pk)
-    return dict(names)
+    return ImageNames(paths.iterator(chunk_size=_CHUNK), ids, title=title, among=among)
+
+
+def names_of_contents(catalogs: Iterable[Catalog | int]) -> ImageNames[str]:
+    """Return the names of the images of catalogs; a name finds the SHA-256 of the picture.
+
+    One picture in two catalogs is one content.
+    """
+    catalogs = list(dict.fromkeys(catalogs))
+    images = Image.objects.filter(catalog__in=catalogs)
+    rows = images.values_list("uid", "sha256").iterator(chunk_size=_CHUNK)
+    ids = ((name, sha256) for uid, sha256 in rows for name in (str(uid), sha256))
+    title = " or ".join(f"“{one}”" for one in catalogs if isinstance(one, Catalog))
+    paths = SourceFile.objects.filter(image__in=images).values_list("path", "image__sha256")
+    return ImageNames(paths.iterator(chunk_size=_CHUNK), ids, title=title or "these catalogs")

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping
 
-from catalog.image_names import image_names
+from catalog.image_names import names_of_images
 from catalog.models import Catalog
+from lookalike.io.image_names import UnknownImageError
 
 
-def images_by_name(catalog: Catalog) -> dict[str, int]:
-    """Return {name: row id} for every name that stands for exactly one image.
+class ImagesByName(Mapping[str, int]):
+    """{name: row id} for every name by which a file may call one image of a catalog.
 
-    An image is named by its uid, its SHA-256, its path, its file name with and without ending,
-    and by the number that its file name is ("121506" for 000000121506.jpg, as in COCO).
+    Names are resolved on demand (`lookalike.io.image_names.ImageNames`); it lists none.
     """
-    ids_of = image_names(catalog.images.all(), _names)
-    return {name: next(iter(ids)) for name, ids in ids_of.items() if len(ids) == 1}
 
+    def __init__(self, catalog: Catalog) -> None:
+        self._names = names_of_images(catalog.images.all(), f"the catalog “{catalog}”")
 
-def _names(path: str) -> Iterable[str]:
-    place = PurePosixPath(path)
-    yield path
-    yield place.name
-    yield place.stem
-    if place.stem.isascii() and place.stem.isdecimal():
-        yield str(int(place.stem))
+    def __getitem__(self, name: str) -> int:
+        try:
+            return self._names.find(name)
+        except UnknownImageError as problem:
+            raise KeyError(name) from problem
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def why_not(self, name: str) -> str:
+        """Return why a name means no image; "" for one that does."""
+        return self._names.find_all([name])[1].get(name, "")

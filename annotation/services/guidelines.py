@@ -22,6 +22,7 @@ from annotation.queries.judges import find_judge
 from annotation.queries.references import catalog_names
 from audit.actions import Action
 from audit.services import record
+from lookalike.io.image_names import UnknownImageError
 
 MAX_GUIDELINE = 100_000  # characters
 
@@ -132,14 +133,9 @@ def known_pictures(campaign: Campaign, text: str) -> tuple[dict[str, int], list[
     images = catalog_names(campaign)
     for line, name in named:
         try:
-            image_id = images.find(name)
-        except LookupError as problem:
+            found[name] = images.find(name)
+        except UnknownImageError as problem:
             problems.append(f"line {line}: {problem}")
-            continue
-        if image_id is None:
-            problems.append(f"line {line}: no picture of the campaign's catalogs is “{name}”")
-        else:
-            found[name] = image_id
     return found, problems
 
 

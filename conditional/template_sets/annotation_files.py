@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from catalog.models import Catalog
 from conditional.errors import DefectsError
-from conditional.image_names import images_by_name
+from conditional.image_names import ImagesByName
 from conditional.models import TemplateSet
 from conditional.stored_sets import Draft, files_digest, make_set
 from conditional.template_sets.rows import template_rows
@@ -98,7 +98,7 @@ def build_file_set(progress: JobProgress) -> dict[str, Any]:
         wanted = OBJECT_TASKS if annotations.types is None else ATTRIBUTE_TASKS
         if recipe.task not in wanted:
             raise Refused("task", f"from such a file: {', '.join(wanted)}.")
-        id_of = images_by_name(catalog)
+        id_of = ImagesByName(catalog)
         try:
             if annotations.digest() != annotations.sha256:
                 raise Refused("file", "it has changed since this was asked for; ask again.")
@@ -155,7 +155,7 @@ class _Drawn:
 
 
 def _drawn(
-    annotations: Annotations, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
+    annotations: Annotations, recipe: Recipe, id_of: ImagesByName, keep_good: bool
 ) -> _Drawn:
     if annotations.types is None:
         found = read_panoptic(annotations.path)
@@ -182,13 +182,13 @@ def _known(
     entries: Sequence[Entry],
     malformed: Sequence[Defect],
     doubtful: Sequence[Defect],
-    id_of: Mapping[str, int],
+    id_of: ImagesByName,
     keep_good: bool,
 ) -> tuple[list[Entry], list[Defect]]:
     """Return the readable entries whose image the catalog has, and what is wrong with others."""
     places = kept_places(len(entries), malformed)
     unknown: list[Defect] = [
-        Defect(place, "unknown_image", f"no image {one.image!r}")
+        Defect(place, "unknown_image", id_of.why_not(one.image))
         for place, one in zip(places, entries, strict=True)
         if one.image not in id_of
     ]

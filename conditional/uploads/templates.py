@@ -8,7 +8,7 @@ from typing import Any
 
 from catalog.models import Catalog
 from conditional.errors import DefectsError
-from conditional.image_names import images_by_name
+from conditional.image_names import ImagesByName
 from conditional.models import TemplateSet
 from conditional.stored_sets import Draft, make_set
 from conditional.template_sets.crops import make_crops
@@ -40,7 +40,7 @@ def import_templates(files: SetFiles, progress: JobProgress) -> dict[str, Any]:
             provenance = files.provenance
             is_cirr = files.kind == Kind.CIRR
             entries = read_cirr(path) if is_cirr else read_genecis(path, files.task)
-        id_of = images_by_name(catalog)
+        id_of = ImagesByName(catalog)
         among = _split_names(files, id_of)
         defects = sorted(
             [

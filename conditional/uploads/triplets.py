@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from catalog.models import Catalog
 from conditional.errors import DefectsError
-from conditional.image_names import images_by_name
+from conditional.image_names import ImagesByName
 from conditional.models import TripletSet
 from conditional.stored_sets import Draft, make_set
 from conditional.triplets.services import people_figures, triplet_rows
@@ -40,7 +39,7 @@ def import_triplets(files: SetFiles, progress: JobProgress) -> dict[str, Any]:
         with files.reading():
             entries, provenance = _read(files), files.provenance
             scale = read_scale(files.scale) if files.scale else None
-        id_of = images_by_name(catalog)
+        id_of = ImagesByName(catalog)
         good, swapped, defects = _sound(entries, id_of)
         n_entries = len(entries.triplets) + len(entries.malformed)
         if not good or (defects and not files.keep_good):
@@ -79,7 +78,7 @@ def _read(files: SetFiles) -> TripletEntries:
 
 
 def _sound(
-    entries: TripletEntries, id_of: Mapping[str, int]
+    entries: TripletEntries, id_of: ImagesByName
 ) -> tuple[list[Triplet], list[bool], list[Defect]]:
     """Part the rows into those over images of the catalog, and what is wrong with the others."""
     places = kept_places(len(entries.triplets), entries.malformed)
@@ -89,7 +88,7 @@ def _sound(
     for place, one, is_swapped in zip(places, entries.triplets, entries.swapped, strict=True):
         unknown = [image for image in one[:3] if image not in id_of]
         if unknown:
-            defects.append(Defect(place, "unknown_image", f"no image {unknown[0]!r}"))
+            defects.append(Defect(place, "unknown_image", id_of.why_not(unknown[0])))
         elif len({id_of[image] for image in one[:3]}) < 3:
             defects.append(Defect(place, "same_image", "two names are one image here"))
         else:

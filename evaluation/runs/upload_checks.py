@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.runs.ranking_task import N_PRODUCTS, ranking_task
-from evaluation.runs.targets import Namer, Target
+from evaluation.runs.targets import Target, names_of_target
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.named_images import named_rows, rows_by_image
 from lookalike.io.runs import run_rows
@@ -52,7 +52,7 @@ def read_arrival(
 
 def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, Any]]:
     rows, _, unit = run_rows(path)
-    named = named_rows(rows, Namer(target).image, path, unit)
+    named = named_rows(rows, names_of_target(target).find, path, unit)
     whole = scores_from(path, name, named, unit=unit, merge=True)
     asked = set(target.images.named(np.unique(target.query_ids)))
     is_asked = np.array([query in asked for query in whole.query_ids])
@@ -82,7 +82,7 @@ def _from_vectors(
 ) -> tuple[Run, dict[str, Any]]:
     if target.pool is None:
         raise InputError("embeddings need a pool, whose catalog they rank; upload scores instead")
-    row_of = rows_by_image(path, table, Namer(target).image)
+    row_of = rows_by_image(path, table, names_of_target(target).find)
     rows = np.array([row_of.get(image, -1) for image in target.images.names], np.int64)
     ids = target.images.ids
     pool = target.pool

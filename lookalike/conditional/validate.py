@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from lookalike.conditional.types import Box, Defect, RetrievalTemplate, Task, View
 
@@ -14,7 +14,7 @@ Key = tuple[object, ...]
 def find_defects(
     templates: Sequence[RetrievalTemplate],
     *,
-    known_images: Collection[str] | None = None,
+    known_images: Container[str] | None = None,
     sizes: Mapping[str, Size] | None = None,
     split: Collection[str] | None = None,
 ) -> list[Defect]:
@@ -38,7 +38,7 @@ def find_defects(
         split: ids of the images that templates without a gallery look among.
     """
     among = None if split is None else frozenset(split)
-    known = None if known_images is None else frozenset(known_images)
+    known = known_images
     first_with: dict[Key, int] = {}
     found: list[Defect] = []
     for template in templates:
@@ -124,7 +124,7 @@ def _crops_of_one_image(template: RetrievalTemplate) -> Iterator[Problem]:
             yield "same_image", f"{role} and {earlier} are two parts of image {view.image!r}"
 
 
-def _images(template: RetrievalTemplate, known: frozenset[str] | None) -> Iterator[Problem]:
+def _images(template: RetrievalTemplate, known: Container[str] | None) -> Iterator[Problem]:
     if known is None:
         return
     named: set[str] = set()

@@ -1,35 +1,17 @@
-"""Rows of a file that names images in ways of its own, under the names that its reader has."""
+"""Rows and vectors of a file, with images under the names of a catalog."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lookalike.io.errors import FormatError, InputError
+from lookalike.io.errors import FormatError
+from lookalike.io.image_names import UnknownImageError
 from lookalike.io.tables import Row
 from lookalike.io.vectors import VectorTable
 
 MAX_ROWS = 10_000_000
-SHORTEST_ID = 16  # first characters of a SHA-256 that name an image in a release, at least
 NameOf = Callable[[str], str]
-
-
-class UnknownImageError(InputError):
-    """A name that stands for no image of those that are meant, or for two."""
-
-
-def images_of_id(image_id: str, hashes: Sequence[str]) -> list[str]:
-    """Return the image that a release calls so, none, or the first two that it may be.
-
-    Args:
-        image_id: the beginning of a SHA-256.
-        hashes: SHA-256 of all images, ascending.
-    """
-    if len(image_id) < SHORTEST_ID:
-        return []
-    at = bisect_left(hashes, image_id)
-    return [sha256 for sha256 in hashes[at : at + 2] if sha256.startswith(image_id)]
 
 
 def named_rows(rows: Iterator[Row], name_of: NameOf, path: Path, unit: str) -> Iterator[Row]:

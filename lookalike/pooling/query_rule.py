@@ -168,9 +168,3 @@ def one_of_each(products: Sequence[str], rng: np.random.Generator) -> NDArray[np
         else:
             alone.append(position)
     return np.array(sorted([*first.values(), *alone]), np.int64)
-
-
-def missing(names: Sequence[str], found: Iterable[str]) -> list[str]:
-    """Return the names that were not found, in their own order."""
-    known = set(found)
-    return [name for name in names if name not in known]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from lookalike.io.errors import FormatError
-from lookalike.io.named_images import UnknownImageError, named_rows, rows_by_image
+from lookalike.io.image_names import ImageNames
+from lookalike.io.named_images import named_rows, rows_by_image
 from lookalike.io.runs import run_rows
 from lookalike.io.tables import Qrels, Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
@@ -35,26 +35,12 @@ class Judged:
 
     folder: Folder
 
-    @cached_property
-    def image_of(self) -> dict[str, str]:
-        """Image id by image id, SHA-256 and path; a path of two images is none."""
-        n_of = Counter(self.folder.path_of.values())
-        by_path = {path: image for image, path in self.folder.path_of.items() if n_of[path] == 1}
-        by_hash = {sha256: image for image, sha256 in self.folder.sha256_of.items()}
-        return by_path | by_hash | {image: image for image in self.folder.image_ids}
-
-    def image(self, name: str) -> str:
-        """Return the id of an image.
-
-        Raises:
-            UnknownImageError: the name stands for none, or for two.
-        """
-        image = self.image_of.get(name)
-        if image is None:
-            raise UnknownImageError(
-                f"{name!r} is no image of {self.folder.title} (by image_id, SHA-256 or path)"
-            )
-        return image
+    def names(self) -> ImageNames[str]:
+        """Return the names of the images, for one file: a name finds the image id."""
+        ids = {image: image for image in self.folder.image_ids}
+        hashes = {sha256: image for image, sha256 in self.folder.sha256_of.items()}
+        paths = ((path, image) for image, path in self.folder.path_of.items())
+        return ImageNames(paths, (ids | hashes).items(), title=self.folder.title)
 
     @cached_property
     def pairs(self) -> Qrels:
@@ -91,7 +77,7 @@ class Judged:
             run = self.ranked(name or path.stem, read_vectors(path), path)
         else:
             rows, own_name, unit = run_rows(path)
-            named = named_rows(rows, self.image, path, unit)
+            named = named_rows(rows, self.names().find, path, unit)
             run = scores_from(path, name or own_name, named, unit=unit, merge=True)
             if not set(run.query_ids) & set(self.queries):
                 reason = f"it scores none of the queries of {self.folder.title}"
@@ -137,7 +123,7 @@ class Judged:
         Raises:
             FormatError: a name that stands for no image, two vectors of one, or none to rank.
         """
-        row_of = rows_by_image(source, table, self.image)
+        row_of = rows_by_image(source, table, self.names().find)
         images = self.folder.rows("images", "image_id", "is_candidate")
         ranked = sorted(image for image, is_ranked in images if is_ranked and image in row_of)
         queries = sorted(query for query in self.queries if query in row_of)

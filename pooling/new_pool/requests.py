@@ -12,6 +12,7 @@ import numpy as np
 from django.utils.text import slugify
 
 from catalog.curation.services import omitted_ids
+from catalog.image_names import names_of_images
 from catalog.models import Catalog
 from catalog.short_names import NameCheck, check_name
 from catalog.vectors.projections import find_projection
@@ -20,10 +21,10 @@ from lookalike.backbones.errors import SpecError, UnknownModelError
 from lookalike.backbones.spec import parse_spec
 from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule
-from lookalike.pooling.query_rule import QueryRule, draw, draw_evenly, missing, one_of_each
+from lookalike.pooling.query_rule import QueryRule, draw, draw_evenly, one_of_each
 from lookalike.pooling.source_spec import SourceKind, canonical, source_kind
 from pooling.models import Pool
-from pooling.pools.queries import image_ids_by_name, images_matching
+from pooling.pools.queries import images_matching
 from pooling.sources.plugins import is_allowed, refusal
 from pooling.sources.upload_files import Upload
 
@@ -190,15 +191,10 @@ def check_candidates(request: PoolRequest, query_ids: Sequence[int]) -> None:
 
 def _listed_queries(request: PoolRequest) -> list[int]:
     rule, catalog = request.rule, request.asking
-    id_of = image_ids_by_name(catalog, rule.names)
-    unknown = missing(rule.names, id_of)
-    if unknown:
-        more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
-        raise Refused(
-            "queries",
-            f"“{catalog}” has no image {', '.join(unknown[:MAX_NAMED])}{more}; "
-            "name images by path, uid or SHA-256.",
-        )
+    id_of, reasons = names_of_images(catalog.images.all(), f"“{catalog}”").find_all(rule.names)
+    if reasons:
+        more = f"; and {len(reasons) - MAX_NAMED} more" if len(reasons) > MAX_NAMED else ""
+        raise Refused("queries", f"{'; '.join(list(reasons.values())[:MAX_NAMED])}{more}.")
     omitted = omitted_ids(catalog)
     left_out = [name for name in rule.names if id_of[name] in omitted]
     if left_out:

@@ -14,7 +14,7 @@ from annotation.models import Campaign, CampaignState, Judgement, Question, Ques
 from annotation.queries.prepared import columns_of
 from catalog.curation.services import omitted_ids
 from catalog.images.content_pairs import content_pair
-from catalog.models import Catalog, Image, SourceFile
+from catalog.models import Catalog, Image
 from catalog.queries import with_attributes
 from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
@@ -62,23 +62,6 @@ def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:
     """
     images = Image.objects.filter(catalog=catalog).exclude(pk__in=omitted_ids(catalog))
     return with_attributes(images.order_by("sha256"), filters)
-
-
-def image_ids_by_name(catalog: Catalog, names: Iterable[str]) -> dict[str, int]:
-    """Return the image id of every name that is a path, uid or SHA-256 in the catalog."""
-    wanted = list(names)
-    id_of: dict[str, int] = dict(
-        SourceFile.objects.filter(catalog=catalog, path__in=wanted).values_list("path", "image_id")
-    )
-    images = Image.objects.filter(catalog=catalog)
-    id_of |= dict(images.filter(sha256__in=wanted).values_list("sha256", "id"))
-    uids = [name for name in wanted if _looks_like_uid(name)]
-    id_of |= {str(uid): pk for uid, pk in images.filter(uid__in=uids).values_list("uid", "id")}
-    return id_of
-
-
-def _looks_like_uid(name: str) -> bool:
-    return len(name) == 36 and name.count("-") == 4 and set(name) <= set("0123456789abcdef-")
 
 
 def stored_proposals(pool: Pool) -> tuple[list[PoolSource], Proposals]:

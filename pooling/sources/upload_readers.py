@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError
+from lookalike.io.image_names import UnknownImageError
 from lookalike.io.runs import run_rows
 from lookalike.io.tables import Row, scores_from
 from lookalike.io.vectors import read_vectors
-from pooling.sources.image_names import Names, UnknownNameError
+from pooling.sources.image_names import Names
 from pooling.sources.ranking_task import RankingTask
 
 MAX_ROWS = 20_000_000
@@ -110,5 +111,5 @@ def _named_rows(
 def _images(names: Names, path: Path, line: int, unit: str, name: str) -> Sequence[int]:
     try:
         return names.images(name)
-    except UnknownNameError as problem:
+    except UnknownImageError as problem:
         raise FormatError(path, line, str(problem), unit=unit) from problem

@@ -9,14 +9,13 @@ from django.db import transaction
 from annotation.models import Campaign
 from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
-from catalog.models import Catalog, Image, SourceFile
+from catalog.image_names import names_of_images
+from catalog.models import Catalog
 from lookalike.agreement.grades import MOST_GRADES, Scale
 from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
 from releases.importing.campaign import make_account
 from releases.importing.images import listed
-
-SHORTEST = 16
 
 
 @transaction.atomic
@@ -100,27 +99,13 @@ def _found(names: Collection[str], catalog: Catalog, source_name: str) -> dict[s
     Raises:
         ReleaseError: some stand for none; the message lists them.
     """
-    image_ids = _image_ids(catalog, set(names))
-    missing = sorted(set(names) - image_ids.keys())
-    if missing:
+    names_here = names_of_images(catalog.images.all(), f"the catalog “{catalog}”")
+    image_ids, reasons = names_here.find_all(sorted(set(names)))
+    if reasons:
         raise ReleaseError(
             listed(
-                f"{len(missing):,} images of {source_name} are not in the catalog “{catalog}” by "
-                f"path, SHA-256 or the first {SHORTEST} characters of it:",
-                missing,
+                f"{len(reasons):,} images of {source_name} are not in the catalog “{catalog}”:",
+                list(reasons.values()),
             )
         )
-    return image_ids
-
-
-def _image_ids(catalog: Catalog, names: set[str]) -> dict[str, int]:
-    """Return the images that names stand for: path, SHA-256, or the beginning of it."""
-    files = SourceFile.objects.filter(catalog=catalog).values_list("path", "image_id")
-    image_ids = {path: pk for path, pk in files.iterator() if path in names}
-    lengths = {len(name) for name in names - image_ids.keys() if len(name) >= SHORTEST}
-    images = Image.objects.filter(catalog=catalog).values_list("sha256", "pk")
-    for sha256, pk in images.iterator():
-        for length in lengths:
-            if sha256[:length] in names:
-                image_ids.setdefault(sha256[:length], pk)
     return image_ids

@@ -453,7 +453,7 @@ def test_gold_comes_from_a_file(admin, campaign_of):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("nothing.jpg,{c},similar,x", "row 3: no image of these catalogs is called"),
+        ("nothing.jpg,{c},similar,x", "row 3: &#x27;nothing.jpg&#x27; is no image"),
         ("{q},{c},maybe,x", "row 3: the answer"),
         ("{q},{b},similar,x", "row 3: this pair stands in an earlier row"),
         ("{q},{c}", "row 3 has 2 fields"),

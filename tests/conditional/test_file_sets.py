@@ -32,7 +32,7 @@ def test_instances_of_vaw_become_templates_with_crops(vaw):
         "V", "--catalog", "files", "--task", "change_attribute", "--vaw", path, "--types", types,
         "--n", 8, "--seed", 2,
     )  # fmt: skip
-    with pytest.raises(CommandError, match="no image '2099'"):
+    with pytest.raises(CommandError, match="'2099' is no image"):
         call_command("build_templates", *map(str, given))
     result = printed("build_templates", *given, "--keep-good")
     assert (result["templates"], result["counts"]) == (8, {"unknown_image": 6})

@@ -11,7 +11,7 @@ from catalog.images.blobs import blob_path
 from catalog.images.crops import crop_file
 from catalog.models import Catalog, Image, SourceFile
 from conditional.campaigns.services import ask_panel
-from conditional.image_names import images_by_name
+from conditional.image_names import ImagesByName
 from conditional.models import TemplateSet
 from conditional.template_sets.recall_services import store_scores
 from conditional.template_sets.rows import exported_entries
@@ -26,11 +26,11 @@ pytestmark = pytest.mark.django_db
 
 def test_images_are_found_by_every_name_that_stands_for_one(catalog):
     image = catalog.images.get(source_files__path="photos/000000000007.jpg")
-    names = images_by_name(catalog)
+    names = ImagesByName(catalog)
     said = (str(image.uid), image.sha256, "photos/000000000007.jpg", "000000000007", "7")
     assert {names[name] for name in said} == {image.pk}
     catalog.source_files.create(image=catalog.images.first(), path="more/7.jpg")
-    assert "7" not in images_by_name(catalog)
+    assert "7" not in ImagesByName(catalog)
 
 
 def test_what_was_imported_comes_back_as_it_was(catalog, write):

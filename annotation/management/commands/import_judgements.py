@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from annotation.errors import CampaignError
 from annotation.models import Campaign
-from annotation.queries.references import image_names, judges_by_name
+from annotation.queries.references import find_in_row, image_names, judges_by_name
 from annotation.services import import_judgements
 from annotation.services.imports import ImportedJudgement, ImportRefusedError
 from jobs.work.commands import JobCommand
@@ -74,8 +74,8 @@ def _read(campaign: Campaign, path: Path) -> dict[int, ImportedJudgement]:
     for row, (query, candidate, annotator, answer, reason) in read_rows(
         path, columns, problems, optional=("reason",)
     ):
-        query_id = queries.find_in_row(query, row, "query of the campaign", problems)
-        candidate_id = candidates.find_in_row(candidate, row, "candidate of the campaign", problems)
+        query_id = find_in_row(queries, query, row, problems)
+        candidate_id = find_in_row(candidates, candidate, row, problems)
         annotator_id = judges.get(annotator)
         if annotator_id is None:
             problems.append(f"row {row}: {annotator!r} is not on the panel")

@@ -14,7 +14,6 @@ from lookalike.pooling.query_rule import (
     QueryRuleError,
     draw,
     draw_evenly,
-    missing,
     one_of_each,
     parse_filters,
     parse_names,
@@ -71,10 +70,6 @@ def test_a_filter_without_name_or_value_is_refused_by_its_text(line):
 
 def test_a_list_keeps_its_order_without_blank_lines_and_comments():
     assert parse_names("b.jpg\n\n# chosen by hand\n a.jpg \r\n") == ("b.jpg", "a.jpg")
-
-
-def test_missing_names_come_in_the_order_of_the_list():
-    assert missing(["c", "a", "b"], ["a"]) == ["c", "b"]
 
 
 @given(st.integers(1, 200), st.data())

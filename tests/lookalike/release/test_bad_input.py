@@ -43,7 +43,7 @@ BAD = [
     (
         "who.csv",
         csv(f"{A},{B},1", f"{A},x,1"),
-        ", line 3: 'x' is no image of small 1.0.0 (by image_id, SHA-256 or path)",
+        ", line 3: 'x' is no image of small 1.0.0",
     ),
     (
         "twice.csv",
