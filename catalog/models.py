@@ -48,7 +48,14 @@ class Image(models.Model):
     attributes = models.JSONField(default=dict, help_text="Attribute name to text.")
     width = models.PositiveIntegerField(help_text="Pixels, after EXIF orientation.")
     height = models.PositiveIntegerField(help_text="Pixels, after EXIF orientation.")
-    image_format = models.CharField(max_length=8, help_text="JPEG, PNG or WEBP.")
+    image_format = models.CharField(max_length=8, help_text="JPEG, PNG, TIFF, HEIF and so on.")
+    conversions = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What its rendering did beyond decoding, such as “TIFF, CMYK”.",
+    )
     n_bytes = models.PositiveBigIntegerField()
     perceptual_hash = models.CharField(max_length=16, help_text="64-bit pHash, hexadecimal.")
     created_at = models.DateTimeField(default=timezone.now)

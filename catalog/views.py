@@ -32,6 +32,11 @@ from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
 from lookalike.images.problems import safe_cell
 
+REPORT_LISTS = (
+    ("refused", "broken"),
+    ("noticed", "warnings"),
+    ("hard to compare", "unusual"),
+)
 MAX_SHOWN = 200  # problems on a page; the download has all
 
 
@@ -127,6 +132,7 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
         "report": job,
         "broken": result.get("broken", [])[:MAX_SHOWN],
         "warnings": result.get("warnings", [])[:MAX_SHOWN],
+        "unusual": result.get("unusual", [])[:MAX_SHOWN],
         "max_shown": MAX_SHOWN,
     }
     return render(request, "catalog/report.html", context)
@@ -142,7 +148,7 @@ def report_file(request: HttpRequest, slug: str) -> HttpResponse:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["kind", "file", "reason"])
-    for kind, key in (("refused", "broken"), ("noticed", "warnings")):
+    for kind, key in REPORT_LISTS:
         for entry in (job.result if job else {}).get(key, []):
             writer.writerow([kind, safe_cell(entry["file"]), safe_cell(entry["reason"])])
     response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")

@@ -10,8 +10,8 @@ from django.utils.crypto import salted_hmac
 
 from catalog.images.blobs import SIZES, blob_name, open_blob, read_preview
 from catalog.models import Image
+from lookalike.images.formats import CONTENT_TYPES
 
-CONTENT_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 YEAR = 31_536_000
 logger = logging.getLogger(__name__)
 

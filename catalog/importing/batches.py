@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -21,15 +22,23 @@ from django.utils import timezone
 from catalog.images.blobs import PREVIEWS, blobs_in_use, has_blobs, store_blobs
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
 from jobs.services import JobError, JobProgress
-from lookalike.images.decode import Picture, PictureError, checked_format, read_picture
+from lookalike.images.decode import (
+    Picture,
+    PictureError,
+    hard_to_compare,
+    picture_format,
+    read_picture,
+)
 from lookalike.images.manifest import RemoteSource
 from lookalike.images.metadata import Metadata, Row
 from lookalike.images.near_duplicates import near_pairs
 from lookalike.images.pairing import Pairing, pair
+from lookalike.images.pixels import has_other_name
 from lookalike.images.problems import Problem
 from lookalike.images.sources import Source, UnreadableFileError
 
 BATCH = 32
+OTHER_NAME = "named as another format"
 N_THREADS = min(8, (os.cpu_count() or 1) + 1)
 
 
@@ -54,7 +63,8 @@ def import_source(
         `duplicates` (files with the bytes of another), `near_duplicates` (pairs, in the whole
         catalog), `files`, `skipped` (left behind by systems), `metadata` (the name of what
         describes them, or ""), `others` (no pictures),
-        `broken` and `warnings` (each a list of file and reason).
+        `converted` (files by what their rendering did), `broken`, `warnings` and `unusual`, which
+        people can hardly compare (each a list of file and reason).
 
     Raises:
         JobError: the catalog was deleted meanwhile.
@@ -79,6 +89,8 @@ def import_source(
         "files": len(run.paths),
         "skipped": source.n_junk,
         "metadata": name,
+        "converted": dict(sorted((+run.conversions).items())),
+        "unusual": [asdict(problem) for problem in sorted(run.unusual)],
         "others": [other for other in sorted(source.others) if other != name][:100],
         "warnings": [asdict(problem) for problem in sorted(run.all_warnings())],
     }
@@ -100,6 +112,8 @@ class _Import:
         self.described: dict[str, str] = {}  # sha256 -> the path whose row is used
         self.without_row: dict[str, str] = {}  # path -> sha256
         self.n_stored = 0
+        self.conversions: Counter[str] = Counter()  # of files, by what was done
+        self.unusual: list[Problem] = []
         self.remote = source if isinstance(source, RemoteSource) else None
         self.fetched = self._fetched() if self.remote else {}
         self.problems: list[Problem] = []
@@ -127,7 +141,7 @@ class _Import:
             if self.remote:
                 return self._prepare_remote(self.remote, path)
             content = self.source.read(path)
-            checked_format(content, path)
+            picture_format(content, path)
             sha256 = hashlib.sha256(content).hexdigest()
             if sha256 in self.known and has_blobs(sha256):
                 return _Prepared(path, sha256, len(content))
@@ -168,6 +182,7 @@ class _Import:
                         image_format=item.picture.image_format,
                         n_bytes=item.n_bytes,
                         perceptual_hash=item.picture.perceptual_hash,
+                        conversions=", ".join(item.picture.conversions),
                     )
                     for item in prepared
                     if item.picture
@@ -192,9 +207,17 @@ class _Import:
             )
             self._describe(prepared, found)
             Catalog.objects.filter(pk=self.catalog.pk).update(changed_at=timezone.now())
+        for item in prepared:
+            self._note_rendering(item.path, found[item.sha256])
         self.images |= {sha256: image.pk for sha256, image in found.items()}
         self.known |= hashes
         self.n_stored += len(prepared)
+
+    def _note_rendering(self, path: str, image: Image) -> None:
+        self.conversions.update(filter(None, image.conversions.split(", ")))
+        self.conversions[OTHER_NAME] += has_other_name(image.image_format, path)
+        if reason := hard_to_compare(image.width, image.height):
+            self.unusual.append(Problem(path, f"{reason}."))
 
     def _describe(self, prepared: list[_Prepared], found: dict[str, Image]) -> None:
         """Give images the product and attributes of their row: the first one in path order."""

@@ -1,4 +1,4 @@
-"""Open pictures for backbones: upright, RGB, and no larger than needed."""
+"""Open pictures for backbones as an import does: upright, in sRGB, and no larger than needed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from PIL import Image, ImageOps
+from PIL import Image
+
+from lookalike.images.pixels import decode
 
 Opener = Callable[[], BinaryIO]
-MAX_PIXELS = 80_000_000  # below Pillow's own limit, so that it has nothing to warn of
-DEEP_MODES = ("I", "F")  # more than 8 bits a channel; Pillow would clip them
 
 
 class PictureProblem(Exception):  # noqa: N818  (it is collected, not only raised)
@@ -19,7 +19,7 @@ class PictureProblem(Exception):  # noqa: N818  (it is collected, not only raise
 
 
 def open_picture(source: Path | Opener, smallest_side: int = 0) -> Image.Image:
-    """Return a picture as RGB, upright, transparent parts on white.
+    """Return a picture as RGB, rendered as `lookalike.images.pixels` states.
 
     Args:
         source: the file, or a function that opens it.
@@ -27,14 +27,14 @@ def open_picture(source: Path | Opener, smallest_side: int = 0) -> Image.Image:
             or 1/8 of its size (never below that side), which is several times faster.
 
     Raises:
-        PictureProblem: it is missing, cannot be decoded, or has more than 8 bits a channel.
+        PictureProblem: it is missing, or is refused by `lookalike.images.pixels.decode`.
         OSError: the function could not get at it, which says nothing about the picture.
     """
     file = _file(source)
     try:
         with closing(file):
-            return _decoded(file, smallest_side)
-    except Exception as problem:  # decoders meet damaged bytes with errors of every type
+            return decode(file.read(), smallest_side=smallest_side).in_srgb()
+    except Exception as problem:  # storages fail with errors of every type
         raise _problem(source, problem) from problem
 
 
@@ -67,19 +67,3 @@ def _file(source: Path | Opener) -> BinaryIO:
 
 def _problem(source: Path | Opener, problem: Exception) -> PictureProblem:
     return PictureProblem(f"{picture_name(source)}: {str(problem) or type(problem).__name__}")
-
-
-def _decoded(file: BinaryIO, smallest_side: int) -> Image.Image:
-    with Image.open(file) as image:
-        if image.width * image.height > MAX_PIXELS:
-            raise ValueError(f"{image.width} x {image.height} pixels are more than {MAX_PIXELS:,}")
-        if image.mode.startswith(DEEP_MODES):
-            raise ValueError("it has more than 8 bits a channel")
-        if smallest_side and image.format == "JPEG":
-            image.draft("RGB", (smallest_side, smallest_side))
-        upright = ImageOps.exif_transpose(image)
-        if not upright.has_transparency_data:
-            return upright.convert("RGB")
-        layered = upright.convert("RGBA")
-        paper = Image.new("RGBA", layered.size, "white")
-        return Image.alpha_composite(paper, layered).convert("RGB")

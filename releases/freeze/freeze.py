@@ -21,6 +21,7 @@ from evaluation.results.version import ROOT, code_version
 from jobs.work.snapshot import Snapshot, snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.core.progress import Progress
+from lookalike.images.formats import ENDINGS
 from lookalike.io.errors import InputError
 from lookalike.metrics.measures import known_measures
 from lookalike.release.derive import derive
@@ -52,8 +53,6 @@ from releases.freeze.tables import (
     write_queries,
 )
 from releases.site.queries import earlier_versions
-
-ENDING = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 
 
 def build(request: FreezeRequest, folder: Path, progress: Progress) -> None:
@@ -186,7 +185,7 @@ def _samples(view: Snapshot, scope: Scope) -> list[dict[str, Any]]:
 
 
 def _file_of(row: FrozenImage, request: FreezeRequest) -> str:
-    return f"images/{row.sha256}.{ENDING[row.format]}" if request.with_images else ""
+    return f"images/{row.sha256}{ENDINGS[row.format][0]}" if request.with_images else ""
 
 
 def _copy_images(scope: Scope, request: FreezeRequest, files: Path) -> None:

@@ -171,7 +171,7 @@ def test_each_row_that_cannot_be_used_is_named_and_the_others_go_in(
     told = {entry["reason"].partition(": ")[0]: entry["reason"] for entry in result["broken"]}
     for number, words in {
         2: "the picture was changed",
-        3: "Only JPEG, PNG and WebP",
+        3: "no picture at all",
         6: "answered 503",
         7: "10.0.0.1 is not one of REMOTE_HOSTS",
         8: "answered 404",

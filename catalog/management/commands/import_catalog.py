@@ -124,6 +124,11 @@ def _lines(catalog: Catalog, result: dict[str, Any]) -> list[str]:
         f"Exact duplicates: {result['duplicates']:,}; pairs that look alike: "
         f"{result['near_duplicates']:,}",
     ]
-    for title, key in (("Refused", "broken"), ("Noticed", "warnings")):
+    lines += [f"Converted: {what}: {n:,} files" for what, n in result["converted"].items()]
+    for title, key in (
+        ("Refused", "broken"),
+        ("Noticed", "warnings"),
+        ("Hard to compare", "unusual"),
+    ):
         lines += [f"{title}: {entry['file']}: {entry['reason']}" for entry in result[key]]
     return lines

@@ -15,11 +15,11 @@ from PIL import Image, ImageCms
 from lookalike.images.decode import (
     MAX_BYTES,
     PictureError,
-    checked_format,
+    picture_format,
     read_picture,
     read_rgb,
 )
-from tests.pictures import BAD_PICTURES, encoded, jpeg, picture, png
+from tests.pictures import BAD_PICTURES, encoded, heic, jpeg, picture, png
 
 
 @pytest.mark.parametrize("case", BAD_PICTURES)
@@ -34,7 +34,7 @@ def test_a_bad_picture_is_refused_with_its_reason(case: str):
 
 def test_a_file_over_the_byte_limit_is_refused_unread():
     with pytest.raises(PictureError, match="Save it smaller"):
-        checked_format(b"\xff\xd8\xff" + bytes(MAX_BYTES), "a.jpg")
+        picture_format(b"\xff\xd8\xff" + bytes(MAX_BYTES), "a.jpg")
 
 
 @pytest.mark.parametrize(
@@ -137,14 +137,17 @@ def test_a_phone_photo_with_an_attached_preview_is_a_jpeg():
 
 
 def test_read_rgb_refuses_what_is_no_picture():
-    with pytest.raises(PictureError, match="Only JPEG, PNG and WebP"):
-        read_rgb(b"GIF89a")
+    with pytest.raises(PictureError, match="no picture at all"):
+        read_rgb(b"a text")
 
 
-@pytest.mark.parametrize("image_format", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize(
+    "image_format", ["JPEG", "PNG", "WEBP", "TIFF", "GIF", "BMP", "AVIF", "HEIF"]
+)
 def test_damage_anywhere_is_either_harmless_or_a_picture_error(image_format: str):
     rng = random.Random(0)
-    good = encoded(picture(2, (60, 60)), image_format)
+    image = picture(2, (60, 60))
+    good = heic(image) if image_format == "HEIF" else encoded(image, image_format)
     n_refused = 0
     for _ in range(300):
         content = bytearray(good)
@@ -156,7 +159,7 @@ def test_damage_anywhere_is_either_harmless_or_a_picture_error(image_format: str
             read_picture(bytes(content), "a." + image_format.lower())
         except PictureError:
             n_refused += 1
-    assert n_refused > 50
+    assert n_refused > (20 if image_format in {"BMP", "TIFF"} else 50)  # their pixels have no sums
 
 
 def test_threads_read_the_same_as_one_after_the_other():
