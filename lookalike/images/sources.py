@@ -147,6 +147,18 @@ class FolderSource(Source):
             self._refuse(str(problem.filename), f"The folder cannot be read: {problem.strerror}.")
         self._sort_out(list(self._files))
 
+    def include_neighbour(self, name: str) -> None:
+        """Add one file next to the folder to `others`, unless the folder has one of that name.
+
+        Some archives unpack a list next to the folder of their data set. Links are not followed.
+        """
+        path = self._root.parent / name
+        if any(PurePosixPath(other).name == name for other in self.others):
+            return
+        if path.is_file() and not path.is_symlink():
+            self._files[name] = path
+            self.others.append(name)
+
     def _pass_by_folders(self, here: Path, folders: list[str]) -> None:
         for folder in [*folders]:
             path = here / folder

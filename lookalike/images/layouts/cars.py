@@ -16,6 +16,7 @@ from lookalike.images.layouts.lists import Lists, box
 from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError
 
+# Krause et al. (3dRR 2013), section 3: 8,144 images to train, 8,041 to test
 PUBLISHED = {"images": 16_185, "classes": 196, "train": 8_144, "test": 8_041}
 N_SEEN = 98
 MAX_BYTES = 64 * 2**20  # of a list, packed and unpacked; the real ones have 2 MB

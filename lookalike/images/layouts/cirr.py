@@ -7,6 +7,7 @@ from lookalike.images.layouts.lists import Lists
 from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError, InputError
 
+# Liu et al. (ICCV 2021), dataset card: the three files of image_splits
 PUBLISHED = {"images": 21_552, "train": 16_939, "val": 2_297, "test1": 2_316}
 
 

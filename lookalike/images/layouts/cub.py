@@ -1,21 +1,39 @@
-"""Caltech-UCSD Birds-200-2011 (Wah et al., 2011): `images.txt` and the lists beside it."""
+"""Caltech-UCSD Birds-200-2011 (Wah et al., 2011): `images.txt` and the lists next to it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lookalike.images.layouts.layout import Layout, Listing
 from lookalike.images.layouts.lists import Lists, whole
-from lookalike.images.sources import Source
+from lookalike.images.problems import Problem
+from lookalike.images.sources import FolderSource, Source, open_source
 from lookalike.io.errors import FormatError
 
-PUBLISHED = {"images": 11_788, "classes": 200, "train": 5_994, "test": 5_864}
+# train_test_split.txt of the archive; Wah et al. (2011), CNS-TR-2011-001
+PUBLISHED = {"images": 11_788, "classes": 200, "train": 5_994, "test": 5_794}
 N_SEEN = 100
+NAMES_OF_ATTRIBUTES = "attributes.txt"
+
+
+def open_cub(path: Path, name: str | None = None) -> Source:
+    """Open CUB's folder or zip; the archive unpacks `attributes.txt` next to the folder.
+
+    Raises:
+        SourceError: as `open_source`.
+    """
+    source = open_source(path, name)
+    if isinstance(source, FolderSource):
+        source.include_neighbour(NAMES_OF_ATTRIBUTES)
+    return source
 
 
 def read_cub(source: Source) -> Layout:
     """Return CUB: class, the authors' split, the one of metric learning, box and attributes.
 
     Metric learning trains on the first 100 classes and tests on the others (Song et al., 2016).
-    Attributes that annotators saw are grouped by what stands before `::`, parted by `|`.
+    Attributes that annotators saw are grouped by the text before `::`, separated by `|`. Without
+    `attributes.txt`, which names them, they are left out and a problem says so.
     """
     lists = Lists(source, "CUB-200-2011")
     path = lists.find("images.txt")
@@ -53,11 +71,18 @@ def _note_boxes(lists: Lists, listing: Listing, paths: dict[str, str]) -> None:
 
 
 def _note_attributes(lists: Lists, listing: Listing, paths: dict[str, str]) -> None:
-    """Add what annotators saw; lines of the published list have stray columns at their end."""
+    """Add the attributes that annotators saw; published lines have stray columns at their end."""
     path = lists.find_any("image_attribute_labels.txt")
     if path is None:
         return
-    names = _pairs(lists, "attributes.txt")
+    if lists.find_any(NAMES_OF_ATTRIBUTES) is None:
+        reason = (
+            f"Attributes are left out: {NAMES_OF_ATTRIBUTES}, which names them, is not there. "
+            "The archive unpacks it next to the folder CUB_200_2011."
+        )
+        listing.problems.append(Problem(path, reason))
+        return
+    names = _pairs(lists, NAMES_OF_ATTRIBUTES)
     held: dict[str, dict[str, list[str]]] = {}
     for line, (number, attribute, is_present, _) in lists.rows(path, 4):
         if is_present != "1":

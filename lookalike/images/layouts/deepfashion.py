@@ -15,10 +15,19 @@ from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError
 
 PARTITION = "list_eval_partition.txt"
-POSES = {"1": "front", "2": "side", "3": "back", "4": "full", "5": "flat", "6": "additional"}
+# numbers of poses, clothes and sources: README of each benchmark, section BBOX LABELS
+POSES = {
+    "1": "front",
+    "2": "side",
+    "3": "back",
+    "4": "zoom-out",
+    "5": "zoom-in",
+    "6": "stand-alone",
+}
 KINDS = {"1": "upper", "2": "lower", "3": "full"}
 SOURCES = {"1": "shop", "2": "consumer"}
 ATTRIBUTE_KINDS = {"1": "texture", "2": "fabric", "3": "shape", "4": "part", "5": "style"}
+# Liu et al. (CVPR 2016), README and list_eval_partition.txt of each benchmark
 IN_SHOP = {
     **{"images": 52_712, "products": 7_982},
     **{"train": 25_882, "query": 14_218, "gallery": 12_612},

@@ -59,6 +59,7 @@ class Listing:
         published: counts as its authors give them, named as in `Layout`.
         entries: product, attributes and line by the path that the lists use.
         problems: of the lists.
+        further_counts: counts that the authors give and `Layout.counts` does not have.
     """
 
     title: str
@@ -66,6 +67,7 @@ class Listing:
     published: Mapping[str, int]
     entries: dict[str, tuple[str, dict[str, str], int]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    further_counts: Mapping[str, int] = field(default_factory=dict)
 
     def add(self, path: str, product_id: str, attributes: Mapping[str, str], line: int) -> None:
         """Note an image.
@@ -114,7 +116,11 @@ class Listing:
             if root + path in present
         }
         counts = self._counts()
-        problems = [*self.problems, *self._absent(images, root), *self._other_counts(counts)]
+        problems = [
+            *self.problems,
+            *self._absent(images, root),
+            *self._other_counts(counts | dict(self.further_counts)),
+        ]
         return Layout(self.title, images, counts, problems)
 
     def _counts(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from lookalike.images.layouts.lists import Lists
 from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError
 
+# the posters that Kobs et al. (WACV 2023), appendix 2.5, could read
 PUBLISHED = {"images": 8_052}
 
 

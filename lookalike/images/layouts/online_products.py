@@ -7,6 +7,7 @@ from lookalike.images.layouts.lists import Lists
 from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError
 
+# Song et al. (CVPR 2016), section 5: 11,318 + 11,316 classes, each the photos of one product
 PUBLISHED = {"images": 120_053, "products": 22_634, "train": 59_551, "test": 60_502}
 HEADER = ["image_id", "class_id", "super_class_id", "path"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lookalike.images.layouts.cars import read_cars
 from lookalike.images.layouts.cirr import read_cirr_images
-from lookalike.images.layouts.cub import read_cub
+from lookalike.images.layouts.cub import open_cub, read_cub
 from lookalike.images.layouts.deepfashion import (
     read_consumer_to_shop,
     read_deepfashion_attributes,
@@ -41,7 +41,7 @@ LAYOUTS = {
     "deepfashion-attributes": KnownLayout("DeepFashion attributes", read_deepfashion_attributes),
     "deepfashion-fine": KnownLayout("DeepFashion attributes, fine", read_deepfashion_fine),
     "sop": KnownLayout("Stanford Online Products", read_online_products),
-    "cub": KnownLayout("CUB-200-2011", read_cub),
+    "cub": KnownLayout("CUB-200-2011", read_cub, open_cub),
     "cars": KnownLayout("Stanford Cars", read_cars),
     "synthetic-cars": KnownLayout("Synthetic Cars", read_synthetic_cars),
     "movie-posters": KnownLayout("Movie Posters", read_movie_posters),

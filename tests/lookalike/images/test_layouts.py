@@ -10,6 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from lookalike.images.layouts import (
+    cars,
+    cirr,
+    cub,
+    deepfashion,
+    mit_states,
+    movie_posters,
+    online_products,
+)
 from lookalike.images.layouts.read import LAYOUTS, read_layout
 from lookalike.images.sources import SourceError
 from lookalike.io.errors import InputError
@@ -113,6 +122,72 @@ def test_counts_that_are_those_published_raise_no_remark(
     small = {"images": 4, "products": 2, "train": 2, "query": 1, "gallery": 1}
     monkeypatch.setattr("lookalike.images.layouts.deepfashion.IN_SHOP", small)
     assert read_layout("in-shop", write_published_set("in-shop", tmp_path / "set")).problems == []
+
+
+def test_attributes_of_cub_are_read_from_the_file_next_to_its_folder(tmp_path: Path) -> None:
+    folder = write_published_set("cub", tmp_path / "set") / "CUB_200_2011"
+    image = "images/001.Black_footed_Albatross/a_0001.jpg"
+    assert read_layout("cub", folder).images[image].attributes["has_bill_shape"] == "dagger"
+    (tmp_path / "set" / "attributes.txt").unlink()
+    layout = read_layout("cub", folder)
+    assert "has_bill_shape" not in layout.images[image].attributes
+    assert layout.images[image].attributes["class"] == "Black_footed_Albatross"
+    (problem,) = [one for one in layout.problems if one.file.endswith("attribute_labels.txt")]
+    assert "attributes.txt" in problem.reason
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "attributes.txt").write_text("2 has_bill_shape::hooked\n")
+    (tmp_path / "set" / "attributes.txt").symlink_to(tmp_path / "other" / "attributes.txt")
+    assert "has_bill_shape" not in read_layout("cub", folder).images[image].attributes
+
+
+@pytest.mark.parametrize(
+    ("number", "pose"),
+    [("1", "front"), ("4", "zoom-out"), ("5", "zoom-in"), ("6", "stand-alone")],
+)
+def test_poses_of_in_shop_are_those_of_its_readme(number: str, pose: str, tmp_path: Path) -> None:
+    folder = write_published_set("in-shop", tmp_path / "set")
+    boxes = folder / "Anno/list_bbox_inshop.txt"
+    boxes.write_text(boxes.read_text().replace("jpg 3 1 10", f"jpg 3 {number} 10"))
+    images = read_layout("in-shop", folder).images.values()
+    assert {image.attributes["pose"] for image in images} == {pose}
+
+
+PARTS = ("train", "val", "test", "test1", "query", "gallery")
+
+
+@pytest.mark.parametrize(
+    ("published", "is_split"),
+    [
+        (deepfashion.IN_SHOP, True),
+        (deepfashion.ATTRIBUTES, True),
+        (deepfashion.FINE, True),
+        (deepfashion.CONSUMER_TO_SHOP, False),
+        (online_products.PUBLISHED, True),
+        (cub.PUBLISHED, True),
+        (cars.PUBLISHED, True),
+        (cirr.PUBLISHED, True),
+        (mit_states.PUBLISHED, False),
+        (movie_posters.PUBLISHED, False),
+    ],
+)
+def test_published_splits_add_up_to_the_published_images(
+    published: dict[str, int], is_split: bool
+) -> None:
+    parts = [published[part] for part in PARTS if part in published]
+    assert bool(parts) is is_split
+    assert not parts or sum(parts) == published["images"]
+
+
+def test_published_counts_that_no_split_adds_up_to_are_sums_of_their_source() -> None:
+    # Song et al. (2016): 11,318 and 11,316 products; DeepFashion: 3,997 and 3,985
+    assert online_products.PUBLISHED["products"] == 11_318 + 11_316
+    assert deepfashion.IN_SHOP["products"] == 3_997 + 3_985
+    # images of the classes that metric learning trains on and tests with
+    assert cub.PUBLISHED["images"] == 5_864 + 5_924
+    assert cars.PUBLISHED["images"] == 8_054 + 8_131
+    assert (cub.PUBLISHED["classes"], cars.PUBLISHED["classes"]) == (2 * 100, 2 * 98)
+    # Purushwalkam et al. (2019): train, val and test
+    assert mit_states.PUBLISHED["images in a state"] == 30_338 + 10_420 + 12_995
 
 
 def test_pictures_that_are_not_there_are_counted_and_one_is_named(tmp_path: Path) -> None:
