@@ -63,18 +63,20 @@ def test_identity_is_what_sklearn_like_loops_say_and_similarity_what_score_says(
         (model, task) for model in ("m", "noise") for task in ("identity", "similarity")
     ]
     cosines = vectors @ vectors.T
-    hits, reciprocal, nearest = [], [], []
+    hits, reciprocal, found = [], [], {1: [], 5: [], 9: []}
     for query in range(N):
         order = [c for c in np.argsort(-cosines[query], kind="stable") if c != query]
         same = [c // 3 == query // 3 for c in order]
         hits.append(sum(same[:5]) / 5)
         reciprocal.append(sum(hit / rank for rank, hit in enumerate(same[:9], 1)))
-        nearest.append(same[0])
+        for k, queries in found.items():
+            queries.append(any(same[:k]))
     harmonic = sum(1 / rank for rank in range(1, 10))
     told = rows[0]["measures"]
     assert told["vsd_hr@5"]["value"] == pytest.approx(np.mean(hits), abs=1e-9)
     assert told["vsd_mrr@9"]["value"] == pytest.approx(np.mean(reciprocal) / harmonic, abs=1e-9)
-    assert told["Success@1"]["value"] == pytest.approx(np.mean(nearest), abs=1e-9)
+    for k, queries in found.items():
+        assert told[f"Success@{k}"]["value"] == pytest.approx(np.mean(queries), abs=1e-9)
     assert told["vsd_hr@5"]["n_defined"] == N
     assert told["vsd_hr@5"]["interval"] == {"low": None, "high": None}  # of eight products
     assert rows[0]["measures"]["vsd_hr@5"]["value"] > rows[2]["measures"]["vsd_hr@5"]["value"]
@@ -82,6 +84,24 @@ def test_identity_is_what_sklearn_like_loops_say_and_similarity_what_score_says(
                      "m.csv", "--measures", "vsd_hr@5,vsd_mrr@9", "--complete")  # fmt: skip
     for name, value in scored["runs"][0]["measures"].items():
         assert rows[1]["measures"][name]["value"] == pytest.approx(value["value"], abs=1e-12)
+
+
+def test_a_model_that_knows_each_product_has_success_of_one_and_fewer_hits_by_places(
+    tmp_path, capsys
+):
+    products = np.repeat(np.arange(40), 3)
+    noise = np.random.default_rng(0).normal(0, 0.01, (120, 40))
+    ids = np.array([f"{n}.jpg" for n in range(120)])
+    np.savez(tmp_path / "id.npz", ids=ids, vectors=(np.eye(40)[products] + noise).astype("f4"))
+    rows = "".join(f"{n}.jpg,p{product}\n" for n, product in enumerate(products))
+    (tmp_path / "m.csv").write_text(f"path,product_id\n{rows}")
+    report = printed(
+        capsys, "identity", str(tmp_path / "id.npz"), "--metadata", str(tmp_path / "m.csv")
+    )
+    measures = {name: one["value"] for name, one in report["rows"][0]["measures"].items()}
+    assert measures["Success@5"] == measures["Success@9"] == 1
+    assert measures["vsd_hr@5"] == pytest.approx(2 / 5)
+    assert measures["vsd_hr@9"] == pytest.approx(2 / 9)
 
 
 @pytest.mark.parametrize(
