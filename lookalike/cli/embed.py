@@ -7,20 +7,16 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from lookalike.backbones.embed import embed_images
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device, load_backbone
 from lookalike.backbones.slow_precision import slow_precision
 from lookalike.cli.output import WANTING, Report
-from lookalike.core.arrays import Float32s
 from lookalike.core.caches import cache_folder
 from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
+from lookalike.io.vectors import write_vectors
 
 DESCRIPTION = (
     "Turn the images of a folder or zip into vectors of length 1, named by their paths. Needs the "
@@ -70,7 +66,8 @@ def run(arguments: argparse.Namespace) -> Report:
     kept = [row for row in range(len(paths)) if row not in broken]
     if not kept:
         raise InputError(f"{arguments.images} holds no image that can be read")
-    _write(arguments.vectors, [paths[row] for row in kept], vectors[kept])
+    ids = [paths[row] for row in kept]
+    write_vectors(arguments.vectors, ids, vectors[kept], backbone.fingerprint)
     problems = [(paths[row], reason) for row, reason in sorted(broken.items())]
     return Report(
         title=f"Vectors of {arguments.images}",
@@ -107,12 +104,3 @@ def _vector_file(text: str) -> Path:
     if path.suffix not in (".npz", ".parquet"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .npz or .parquet")
     return path
-
-
-def _write(path: Path, ids: list[str], vectors: Float32s) -> None:
-    if path.suffix == ".npz":
-        np.savez(path, ids=np.array(ids), vectors=vectors)
-        return
-    values = pa.array(vectors.ravel())
-    column = pa.FixedSizeListArray.from_arrays(values, vectors.shape[1])
-    pq.write_table(pa.table({"id": pa.array(ids), "vector": column}), path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,8 @@ NPY, NPZ = b"\x93NUMPY", b"PK\x03\x04"
 ID_NAMES = ("ids", "id", "names", "paths")
 VECTOR_NAMES = ("vectors", "vector", "embeddings", "embedding")
 MAX_BYTES = 8 * 2**30
+FINGERPRINT = "fingerprint"  # array of a .npz, or metadata of a parquet schema
+MAX_FINGERPRINT_BYTES = 2**12
 BLOCK = 2**20  # numbers of a parquet file that are read at a time
 
 
@@ -34,6 +36,7 @@ class VectorTable:
     Attributes:
         ids: one per row, none empty; a name may occur twice.
         vectors: shape (n, d), float32, finite, none of length zero.
+        fingerprint: of the model that made them, as `lookalike embed` writes it; "" if unknown.
 
     Raises:
         InputError: another number of ids than of vectors, or another shape.
@@ -41,6 +44,7 @@ class VectorTable:
 
     ids: list[str]
     vectors: NDArray[np.float32]
+    fingerprint: str = ""
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2:
@@ -80,6 +84,7 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
         OSError: if a file cannot be opened.
     """
     path = Path(path)
+    fingerprint = ""
     with path.open("rb") as file:
         head = file.read(8)
     if head.startswith(NPY):
@@ -90,12 +95,38 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
     elif ids_path is not None:
         raise FormatError(path, None, "a separate file of ids belongs to a .npy file only")
     elif head.startswith(NPZ):
-        ids, vectors = _from_npz(path)
+        ids, vectors, fingerprint = _from_npz(path)
     elif head.startswith(MAGIC):
-        ids, vectors = _from_parquet(path)
+        ids, vectors, fingerprint = _from_parquet(path)
     else:
         raise FormatError(path, None, "not a .npy, .npz or parquet file")
-    return VectorTable(ids, _checked(path, ids, vectors))
+    return VectorTable(ids, _checked(path, ids, vectors), fingerprint)
+
+
+def write_vectors(
+    path: str | Path, ids: Sequence[str], vectors: NDArray[np.float32], fingerprint: str = ""
+) -> None:
+    """Write vectors with their ids and the fingerprint of their model, as `read_vectors` reads it.
+
+    Args:
+        path: ends in .npz or .parquet.
+        ids: one per row.
+        vectors: shape (n, d).
+        fingerprint: of the model; "" to leave it out.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = Path(path)
+    if path.suffix == ".npz":
+        made_by = {FINGERPRINT: np.array(fingerprint)} if fingerprint else {}
+        np.savez(path, ids=np.array(ids), vectors=vectors, **made_by)  # type: ignore[arg-type]
+        return
+    column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    table = pa.table({"id": pa.array(ids), "vector": column})
+    if fingerprint:
+        table = table.replace_schema_metadata({FINGERPRINT: fingerprint})
+    pq.write_table(table, path)
 
 
 def read_ids(path: str | Path, at_most: int | None = None) -> list[str]:
@@ -139,7 +170,7 @@ def _array(path: Path) -> Array:
     return found
 
 
-def _from_npz(path: Path) -> tuple[list[str], Array]:
+def _from_npz(path: Path) -> tuple[list[str], Array, str]:
     try:
         with zipfile.ZipFile(path) as archive:
             held = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
@@ -153,6 +184,7 @@ def _from_npz(path: Path) -> tuple[list[str], Array]:
             n_bytes = sum(entry.file_size for entry in entries)
             _check_size(path, n_bytes, path.stat().st_size)
             names, vectors = (_member(path, archive, entry) for entry in entries)
+            fingerprint = _fingerprint(path, archive, held.get(FINGERPRINT))
     except FormatError:
         raise
     except (*DAMAGES, OSError) as problem:
@@ -161,9 +193,16 @@ def _from_npz(path: Path) -> tuple[list[str], Array]:
         raise FormatError(path, None, f"ids must be a list of strings, not {_shape(names)}")
     try:
         texts = np.char.decode(names.astype(np.bytes_)) if names.dtype.kind == "S" else names
-        return texts.tolist(), vectors
+        return texts.tolist(), vectors, fingerprint
     except UnicodeDecodeError as problem:
         raise FormatError(path, None, "an id is not UTF-8") from problem
+
+
+def _fingerprint(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo | None) -> str:
+    if entry is None or entry.file_size > MAX_FINGERPRINT_BYTES:
+        return ""
+    text = _member(path, archive, entry)
+    return str(text) if text.ndim == 0 and text.dtype.kind == "U" else ""
 
 
 def _member(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
@@ -181,7 +220,7 @@ def _member(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Arr
     return array
 
 
-def _from_parquet(path: Path) -> tuple[list[str], Array]:
+def _from_parquet(path: Path) -> tuple[list[str], Array, str]:
     names = _parquet_names(path)
     id_name, vector_name = _one_of(names, ID_NAMES), _one_of(names, VECTOR_NAMES)
     if id_name is None or vector_name is None:
@@ -201,7 +240,8 @@ def _from_parquet(path: Path) -> tuple[list[str], Array]:
         with pq.ParquetFile(path, read_dictionary=texts_in(schema, [id_name])) as file:
             batches = file.iter_batches(min(n_rows, BLOCK), columns=[id_name, vector_name])
             blocks = ((b.column(id_name), b.column(vector_name)) for b in batches)
-            return _filled(path, blocks, n_numbers)
+            stored = (schema.metadata or {}).get(FINGERPRINT.encode(), b"")
+            return *_filled(path, blocks, n_numbers), stored.decode("ascii", "replace")
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
         raise FormatError(path, None, f"not readable as parquet: {problem}") from problem
 

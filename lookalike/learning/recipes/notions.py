@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.loading import load_backbone
 from lookalike.core.arrays import Float32s
 from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
@@ -24,7 +25,7 @@ from lookalike.learning.notions.prompts import prompts_from_values, prompts_from
 from lookalike.learning.notions.scoring import METHODS, Task, score_notion
 from lookalike.learning.recipes.recipe import Published, Recipe
 from lookalike.learning.recipes.runners import Made, Run
-from lookalike.learning.recipes.vectors import picture_vectors
+from lookalike.learning.recipes.vectors import picture_vectors, stored_vectors
 
 Where = Mapping[str, str]
 
@@ -60,8 +61,12 @@ def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
         with LAYOUTS[said["layout"]].open(run.folder, None) as source:
             images = _images(said, source)
             paths = [image.path for image in images.asked]
-            vectors = picture_vectors(paths, source.read, spec, run, progress)
+            if run.vectors is None:
+                vectors, made_by = picture_vectors(paths, source.read, spec, run, progress), None
+            else:
+                vectors, made_by = stored_vectors(paths, run.vectors)
         model = _model(spec, run)
+        reason = _why_not_comparable(run, spec, said["model"], made_by)
     except (BackboneError, SourceError) as problem:
         raise InputError(str(problem)) from problem
     if model.space is not None:
@@ -83,11 +88,32 @@ def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
             }
             for one in scores
         }
-    is_own = run.model is None and run.space is None
     notes = [f"{len(images.asked):,} images"]
-    if not is_own:
-        notes.append(f"made with {run.space or spec} where the paper took {said['model']}")
-    return Made(values, notes, is_comparable=is_own)
+    return Made(values, [*notes, reason] if reason else notes, is_comparable=not reason)
+
+
+def _why_not_comparable(run: Run, spec: str, published: str, made_by: str | None) -> str:
+    """Return why no number can be judged, "" if all can be.
+
+    Args:
+        run: which model was asked for.
+        spec: of the model that ran.
+        published: spec of the paper's model.
+        made_by: fingerprint in the file of vectors, "" if it has none; None without a file.
+
+    Raises:
+        BackboneError: the paper's model, whose fingerprint decides, cannot be loaded.
+    """
+    if run.model is not None or run.space is not None:
+        return f"made with {run.space or spec} where the paper took {published}"
+    if made_by is None:
+        return ""
+    remedy = f"`lookalike embed --model {published}` writes it"
+    if not made_by:
+        return f"not judged: {run.vectors} has no fingerprint of the model; {remedy}"
+    if made_by != load_backbone(published, run.device).fingerprint:
+        return f"not judged: another model than {published} made {run.vectors}; {remedy}"
+    return ""
 
 
 def _fits(method: str, task: Task, dim: int) -> bool:

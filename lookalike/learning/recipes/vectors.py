@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 
@@ -37,9 +38,25 @@ def picture_vectors(
         progress.note(f"Embedding {len(paths):,} images")
         openers = [lambda path=path: BytesIO(read(path)) for path in paths]
         return np.asarray(embed_images(load_backbone(spec, run.device), openers), np.float32)
-    table = read_vectors(run.vectors)
+    return stored_vectors(paths, run.vectors)[0]
+
+
+def stored_vectors(paths: Sequence[str], file: Path) -> tuple[Float32s, str]:
+    """Return the vectors of pictures in a file, shape (n, d), and their model's fingerprint.
+
+    Args:
+        paths: of the pictures.
+        file: as `read_vectors` reads it; the fingerprint is "" if it has none.
+
+    Raises:
+        Refused: the file lacks a picture, which is named.
+        FormatError: the file cannot be used.
+    """
+    table = read_vectors(file)
     row_of = {name: row for row, name in enumerate(table.ids)}
     if absent := [path for path in paths if path not in row_of]:
-        reason = f"{run.vectors} has no vector of {absent[0]!r} ({len(absent):,} are missing)"
+        reason = f"{file} has no vector of {absent[0]!r} ({len(absent):,} are missing)"
         raise Refused("vectors", reason)
-    return np.asarray(table.vectors, np.float32)[[row_of[path] for path in paths]]
+    return np.asarray(table.vectors, np.float32)[
+        [row_of[path] for path in paths]
+    ], table.fingerprint

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lookalike.backbones.loading import load_backbone
 from lookalike.cli.main import main
 from lookalike.images.named_colours import CSS_COLOURS, colour_of_shift
+from lookalike.io.vectors import read_vectors, write_vectors
 from lookalike.learning.lit.space import TextSpace
 from lookalike.learning.projection import Layers
 from lookalike.learning.recipes.recipe import Published, load_recipe, read_recipe, recipe_names
@@ -46,6 +49,61 @@ def test_targets_are_those_that_the_paper_prints():
     assert birds["AMI"] == Published(57.8, 1.0)
     fit = load_recipe("indirect-deepfashion").targets["fit"]
     assert "AE" not in fit  # made of other labels in the paper's notebook
+
+
+# cells that the text of the appendix that we read does not show
+ABSENT = {
+    ("indirect-synthetic-cars", "car colour", "raw", "NMI"),
+    ("indirect-synthetic-cars", "background colour", "raw", "MAP"),
+    ("indirect-deepfashion", "fit", "raw", "MAP"),
+    ("indirect-deepfashion", "fit", "LAE", "AMI"),
+}
+MEASURES = ("MAP@R", "P@1", "R-Prec", "AMI", "NMI", "MAP", "MRR")
+CELLS = [
+    (name, row, method)
+    for name in recipe_names()
+    if name.startswith("indirect-")
+    for row, methods in load_recipe(name).targets.items()
+    for method in methods
+]
+ROUNDING = 0.1001  # of two numbers with one decimal
+
+
+@pytest.mark.parametrize(("name", "row", "method"), CELLS)
+def test_printed_numbers_keep_the_relations_of_their_measures(name, row, method):
+    targets = load_recipe(name).targets[row][method]
+    absent = {measure for *cell, measure in ABSENT if cell == [name, row, method]}
+    assert set(targets) == set(MEASURES) - absent
+    mean = {measure: targets[measure].mean for measure in targets}
+    assert all(-1 <= value <= 100 for value in mean.values())
+    for lower, upper in (("MAP@R", "R-Prec"), ("MAP@R", "MAP"), ("AMI", "NMI"), ("P@1", "MRR")):
+        if {lower, upper} <= set(mean):
+            assert mean[lower] <= mean[upper] + ROUNDING, (lower, upper)
+    assert all(0 <= number.std < 10 for number in targets.values())
+    if method == "random":  # any neighbour is as good as another
+        assert abs(mean["R-Prec"] - mean["P@1"]) < 2
+        assert abs(mean["R-Prec"] - mean["MAP"]) < 1
+        assert abs(mean["AMI"]) <= 0.5
+
+
+def test_every_notion_has_each_method_that_the_appendix_prints():
+    of_all = {"random", "raw", "InDiReCT", "LAE", "oracle"}
+    of_other_labels = {"texture", "fabric", "fit"}
+    for name, row, _ in CELLS:
+        methods = set(load_recipe(name).targets[row])
+        assert of_all <= methods
+        assert ({"AE", "random transformation"} <= methods) is (row not in of_other_labels)
+        assert ("PCA" in methods) is (row == "car model")
+
+
+def test_every_method_beats_chance_and_stays_below_the_oracle():
+    for name, row, method in CELLS:
+        targets = load_recipe(name).targets[row]
+        if method not in ("random", "oracle"):
+            chance, ours, best = (
+                targets[one]["MAP@R"].mean for one in ("random", method, "oracle")
+            )
+            assert chance < ours < best
 
 
 def test_absent_data_are_named_with_where_they_come_from(tmp_path, capsys):
@@ -97,6 +155,43 @@ def test_a_table_is_made_of_the_data_alone(tmp_path, capsys, monkeypatch):
     assert found["InDiReCT", "P@1"]["published"] == {"mean": 31.4, "std": 0.5}
     assert ("PCA", "P@1") not in found  # 17 prompts, 128 directions
     assert len(CSS_COLOURS) == 17
+
+
+def test_vectors_count_only_with_the_fingerprint_of_the_papers_model(tmp_path, monkeypatch):
+    monkeypatch.setattr("lookalike.learning.recipes.notions.load_encoder", lambda *_: Letters())
+    folder = write_published_set("synthetic-cars", tmp_path / "d")
+    ids = sorted(path.relative_to(folder).as_posix() for path in folder.glob("cars/*.png"))
+    vectors = np.random.default_rng(0).standard_normal((len(ids), 64)).astype(np.float32)
+    whole = load_recipe("indirect-synthetic-cars")
+    model = "descriptor:colour-layout"
+    recipe = replace(whole, needs=(), settings={**whole.settings, "model": model})
+
+    def verdicts(file):
+        run = Run(folder, ("car colour",), ("random",), vectors=file, repetitions=1)
+        compared, notes = make_table(recipe, run)
+        judged = {one.verdict for one in compared if one.found and one.published}
+        return judged, [note for note in notes if note.startswith("not judged")]
+
+    np.savez(tmp_path / "plain.npz", ids=np.array(ids), vectors=vectors)
+    np.savez(tmp_path / "numbers.npz", ids=np.array(ids), vectors=vectors, fingerprint=np.arange(3))
+    own = load_backbone(model).fingerprint
+    for name, fingerprint, is_judged in (
+        ("own.npz", own, True),
+        ("own.parquet", own, True),
+        ("other.npz", own[::-1], False),
+        ("unknown.parquet", "", False),
+    ):
+        write_vectors(tmp_path / name, ids, vectors, fingerprint)
+        judged, notes = verdicts(tmp_path / name)
+        assert (judged != {"shown"}) is is_judged
+        assert bool(notes) is not is_judged
+    for name in ("plain.npz", "numbers.npz"):
+        judged, (note,) = verdicts(tmp_path / name)
+        assert judged == {"shown"}
+        assert f"lookalike embed --model {model}" in note
+    out = tmp_path / "embedded.npz"
+    assert main(["embed", str(folder / "cars"), "--model", model, "-o", str(out)]) == 0
+    assert read_vectors(out).fingerprint == own
 
 
 def test_a_number_is_as_published_within_tolerance_and_two_deviations(tmp_path):
