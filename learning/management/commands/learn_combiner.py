@@ -11,7 +11,8 @@ from jobs.work.commands import JobCommand
 from learning.combiners.recipes import CatalogCombiner
 from learning.runs.families import LEARN
 from learning.runs.services import run_as_asked, run_job
-from lookalike.cli.options import comma_list
+from lookalike.cli.options import comma_list, seed
+from lookalike.learning.compose.recipe import CombinerRecipe
 from pooling.new_pool.parsing import catalog_by_slug
 
 
@@ -39,11 +40,24 @@ class Command(JobCommand):
             "--changes-only", dest="same_values", action="store_false",
             help="leave “of the same …” out, as in the paper",
         )  # fmt: skip
-        for name, default in (("n_triplets", 20_000), ("epochs", 5), ("seed", 0)):
-            parser.add_argument(
-                f"--{name.removeprefix('n_')}", dest=name, type=int, default=default, metavar="N",
-                help="default: %(default)s",
-            )  # fmt: skip
+        parser.add_argument(
+            "--n-triplets",
+            "--triplets",  # earlier spelling; of `lookalike learn combiner` it is a file
+            type=int,
+            default=CombinerRecipe.n_triplets,
+            metavar="N",
+            help="default: %(default)s",
+        )
+        parser.add_argument(
+            "--epochs",
+            type=int,
+            default=CombinerRecipe.epochs,
+            metavar="N",
+            help="default: %(default)s",
+        )
+        parser.add_argument(
+            "--seed", type=seed, default=0, metavar="N", help="default: %(default)s"
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         catalog = catalog_by_slug(options["catalog"], "catalog")

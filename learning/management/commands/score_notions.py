@@ -9,6 +9,7 @@ from jobs.work.commands import JobCommand
 from learning.text_spaces.queries import space_by_slug
 from lookalike.cli.options import captions, comma_list, number_list, seed
 from lookalike.core.dataclass_json import as_json
+from lookalike.learning.notions.defaults import PUBLISHED_DIM
 from lookalike.stats.text_tables import table
 from pooling.new_pool.parsing import catalog_by_slug
 
@@ -29,7 +30,12 @@ class Command(JobCommand):
             "--caption", type=captions, action="append", default=[], metavar="COLUMN=TEXT"
         )
         parser.add_argument("--methods", type=comma_list, default=[], metavar="NAMES")
-        parser.add_argument("--dim", type=int, default=16)
+        parser.add_argument(
+            "--dim",
+            type=int,
+            default=PUBLISHED_DIM,
+            help="dimensions of a notion; default: the paper's %(default)s",
+        )
         parser.add_argument("--repetitions", type=int, default=5)
         parser.add_argument("--seed", type=seed, default=0)
         parser.add_argument(
@@ -48,13 +54,12 @@ class Command(JobCommand):
             HEADER,
             Scoring,
         )
-        from lookalike.learning.notions.scoring import METHODS  # noqa: PLC0415
 
         catalog = catalog_by_slug(options["catalog"], "catalog")
         space = space_by_slug(options["space"])
         scoring = Scoring(
             columns=options["columns"], captions=dict(options["caption"]),
-            methods=options["methods"] or list(METHODS), dim=options["dim"],
+            methods=options["methods"], dim=options["dim"],
             n_repetitions=options["repetitions"], seed=options["seed"],
             dims=options["sweep_dims"], counts=options["sweep_prompts"],
             all_images=options["all_images"], other_products=options["other_products"],

@@ -16,6 +16,7 @@ from lookalike.learning.notions.attribute_notions import (
     Scoring,
     score_attributes,
 )
+from lookalike.learning.notions.defaults import PUBLISHED_DIM
 from lookalike.learning.notions.scoring import METHODS
 from lookalike.stats.text_tables import table
 
@@ -40,10 +41,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what prompts of an attribute say, {} for its value; may be repeated",
     )  # fmt: skip
     parser.add_argument(
-        "--methods", type=comma_list, default=list(METHODS), metavar="NAMES",
-        help=f"of {', '.join(METHODS)}",
+        "--methods", type=comma_list, default=[], metavar="NAMES",
+        help=f"of {', '.join(METHODS)}; default: all",
     )  # fmt: skip
-    parser.add_argument("--dim", type=int, default=128, metavar="N", help="default: %(default)s")
+    parser.add_argument(
+        "--dim", type=int, default=PUBLISHED_DIM, metavar="N",
+        help="dimensions of a notion; default: the paper's %(default)s",
+    )  # fmt: skip
     parser.add_argument(
         "--repetitions", type=int, default=5, metavar="N", help="default: %(default)s"
     )

@@ -14,6 +14,7 @@ from lookalike.learning.language.encoders import TextEncoder, encode_prompts
 from lookalike.learning.lit.captions import UNKNOWN, Attributes, read_attributes
 from lookalike.learning.lit.space import TextSpace
 from lookalike.learning.lit.training import held_out_groups
+from lookalike.learning.notions.defaults import PUBLISHED_DIM
 from lookalike.learning.notions.scoring import (
     MEASURES,
     METHODS,
@@ -54,7 +55,7 @@ class Scoring:
     Attributes:
         columns: attributes; all if empty.
         captions: what the prompts of an attribute say, {} for its value.
-        methods: of METHODS.
+        methods: of METHODS; all if empty.
         dim: r'.
         n_repetitions, seed: as `score_notion`.
         dims: InDiReCT at these r', too.
@@ -65,8 +66,8 @@ class Scoring:
 
     columns: Sequence[str] = ()
     captions: Mapping[str, str] = field(default_factory=dict)
-    methods: Sequence[str] = tuple(METHODS)
-    dim: int = 128
+    methods: Sequence[str] = ()
+    dim: int = PUBLISHED_DIM
     n_repetitions: int = 5
     seed: int = 0
     dims: Sequence[int] = ()
@@ -112,8 +113,8 @@ def score_attributes(
             task = replace(task, groups=_groups(images, attributes, place, asked))
         n, seed = scoring.n_repetitions, scoring.seed
         found += score_notion(
-            task, scoring.dim, methods=scoring.methods, n_repetitions=n, seed=seed,
-            progress=progress,
+            task, scoring.dim, methods=scoring.methods or tuple(METHODS), n_repetitions=n,
+            seed=seed, progress=progress,
         )  # fmt: skip
         found += sweep_dims(task, scoring.dims, n_repetitions=n, seed=seed)
         found += sweep_prompts(task, scoring.counts, scoring.dim, n_repetitions=n, seed=seed)

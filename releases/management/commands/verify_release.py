@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", type=Path, help="folder or zip")
-        parser.add_argument("--key", default="", help="public key that it must be signed by")
+        parser.add_argument("--key", help="public key that it must be signed by")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
