@@ -63,7 +63,8 @@ def test_identity_is_what_sklearn_like_loops_say_and_similarity_what_score_says(
         (model, task) for model in ("m", "noise") for task in ("identity", "similarity")
     ]
     cosines = vectors @ vectors.T
-    hits, reciprocal, found = [], [], {1: [], 5: [], 9: []}
+    hits, reciprocal = [], []
+    found: dict[int, list[bool]] = {1: [], 5: [], 9: []}
     for query in range(N):
         order = [c for c in np.argsort(-cosines[query], kind="stable") if c != query]
         same = [c // 3 == query // 3 for c in order]
