@@ -24,8 +24,18 @@ class MeasureOut(Schema):
     n_defined: int | None = Field(
         description="Queries that it is the mean of; null for measures over all pairs at once."
     )
+    n_units: int | None = Field(
+        None,
+        description="Independent units of these queries, such as products; null if unknown.",
+    )
     low: float | None = Field(None, description="Lower end of the 95 % interval.")
     high: float | None = Field(None, description="Upper end of the 95 % interval.")
+
+    no_interval: str = Field("", description="Why there is no interval; empty where there is.")
+
+    @staticmethod
+    def resolve_no_interval(measure: Stored) -> str:
+        return str((measure.get("interval") or {}).get("reason", ""))
 
     @staticmethod
     def resolve_low(measure: Stored) -> float | None:

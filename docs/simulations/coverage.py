@@ -45,12 +45,10 @@ from lookalike.pooling.eds import Proposals  # noqa: E402
 from lookalike.pooling.probe import additions  # noqa: E402
 from lookalike.prevalence import strata  # noqa: E402
 from lookalike.stats.bootstrap import query_counts  # noqa: E402
+from lookalike.stats.differences import difference_intervals  # noqa: E402
 from lookalike.stats.intervals import (  # noqa: E402
     UNDEFINED,
-    difference_intervals,
-    grouped_interval,
     mean_interval,
-    share_interval,
     standard_error,
     statistic_interval,
 )
@@ -254,7 +252,7 @@ def share_of(name: str) -> Situation:
         is_part, queries = pairs(rng, n)
         own = np.bincount(queries, weights=is_part, minlength=n)
         shares = counts @ own / (counts @ np.bincount(queries, minlength=n))
-        return 1 / 3, share_interval(is_part, queries), _percentiles(shares)
+        return 1 / 3, mean_interval(is_part, groups=queries), _percentiles(shares)
 
     return Situation(name, observe)
 
@@ -405,7 +403,7 @@ def identity_of(name: str) -> Situation:
         hits, products = photos(rng, n)
         totals, sizes = np.bincount(products, weights=hits), np.bincount(products)
         means = (counts @ totals) / (counts @ sizes)
-        return truth(), grouped_interval(hits, products), _percentiles(means)
+        return truth(), mean_interval(hits, groups=products), _percentiles(means)
 
     return Situation(name, observe)
 

@@ -37,11 +37,10 @@ from lookalike.bias.outsiders import equal_outsider_by_query
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.arrays import Floats
 from lookalike.core.progress import SILENT, Progress
-from lookalike.io.tables import Qrels
 from lookalike.metrics.embedding_runs import load_search
 from lookalike.metrics.measures import known_measures, parse_measure
 from lookalike.metrics.pairs_scored import ScoredPairs
-from lookalike.metrics.scoring import Scored, score_runs
+from lookalike.metrics.scoring import Outcome, Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
 from lookalike.release.scoring import GRADED_MEASURES, MEASURES
 from lookalike.stats.bootstrap import Resampling
@@ -101,7 +100,7 @@ def assess(
     def draw() -> Resampling:
         """Return the same random numbers for each measure; a release draws them again."""
         n_queries, rng = len(inputs.qrels.query_ids), np.random.default_rng([seed, 1])
-        return Resampling.of(n_queries, n_bootstraps=n_bootstraps, rng=rng)
+        return Resampling.of(n_queries, n_bootstraps=n_bootstraps, rng=rng, units=inputs.units)
 
     with ThreadPoolExecutor(1) as beside:  # reads no database, which belongs to this thread
         pending = beside.submit(_leaderboard, inputs, models, draw)
@@ -137,7 +136,7 @@ def assess(
             human=_human(inputs),
         ),
         report=report,
-        by_query=_by_query(inputs.qrels, scored, outsiders),
+        by_query=_by_query(inputs, scored, outsiders),
         details=make_details(inputs, models),
     )
 
@@ -166,7 +165,7 @@ def _leaderboard(
     )
     tested = [name for name in TESTED if name in _measures(inputs)]
     tests = [test for name in tested for test in leaderboard_tests(scored, [name], draw())]
-    return scored, mean_intervals(scored), tests
+    return scored, mean_intervals(scored, units=inputs.units), tests
 
 
 def _evidence(inputs: EvaluationInputs, models: EvaluatedModels) -> PoolEvidence | None:
@@ -180,6 +179,7 @@ def _evidence(inputs: EvaluationInputs, models: EvaluatedModels) -> PoolEvidence
         votes=inputs.vote_table if len(inputs.vote_table.annotators) > 1 else None,
         attributes=dividing_attributes(inputs.images.names, inputs.images.attributes),
         n_candidates=pool.catalog.images.count() - 1,
+        unit_of=inputs.product_of,
     )
     return assemble_evidence(
         inputs.qrels, inputs.proposals, models.runs, missing="worst", extras=extras
@@ -217,12 +217,20 @@ def _model_scores(
                     outcome.n_defined,
                     intervals[name][m] if name in intervals else None,
                     outcome.details,
+                    _n_units(inputs, outcome),
                 )
                 for name, outcome in scored.outcomes.items()
             },
         )
         for m, scored in enumerate(board)
     )
+
+
+def _n_units(inputs: EvaluationInputs, outcome: Outcome) -> int | None:
+    """Return how many products the queries of a mean have; None of no mean over queries."""
+    if outcome.by_query is None:
+        return None
+    return inputs.units.count(~np.isnan(np.asarray(outcome.by_query)))
 
 
 def _sample(inputs: EvaluationInputs) -> SampleEstimates | None:
@@ -242,7 +250,8 @@ def _human(inputs: EvaluationInputs) -> HumanLine | None:
         if (query, candidate) in places
     ]
     pairs, judges, answers = np.array(rows, np.int64).reshape(-1, 3).T
-    return human_line(inputs.qrels.queries[pairs], pairs, judges, answers.astype(np.bool_))
+    queries, is_similar = inputs.qrels.queries[pairs], answers.astype(np.bool_)
+    return human_line(queries, pairs, judges, is_similar, units=inputs.units)
 
 
 def _label_counts(inputs: EvaluationInputs) -> LabelCounts:
@@ -260,14 +269,16 @@ def _label_counts(inputs: EvaluationInputs) -> LabelCounts:
         n_negative=n_decided - n_positive,
         n_tied=int(is_tied.sum()),
         n_queries=len(inputs.qrels.query_ids),
+        n_units=inputs.units.count(),
+        unit=inputs.units.name,
         prevalence=n_positive / n_decided,
         tie_rule=inputs.campaign.tie_rule,
     )
 
 
 def _by_query(
-    qrels: Qrels, board: Sequence[Scored], outsiders: dict[str, Floats]
-) -> QueryValues:  # fmt: skip
+    inputs: EvaluationInputs, board: Sequence[Scored], outsiders: dict[str, Floats]
+) -> QueryValues:
     """Return the per-query values of each measure that has them."""
     values: dict[str, dict[str, list[float | None]]] = {}
     for scored in board:
@@ -279,4 +290,4 @@ def _by_query(
         values[EQUAL_OUTSIDER] = {
             name: [defined(value) for value in row.tolist()] for name, row in outsiders.items()
         }
-    return QueryValues(list(qrels.query_ids), values)
+    return QueryValues(list(inputs.qrels.query_ids), values, inputs.units.codes.tolist())

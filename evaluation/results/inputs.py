@@ -24,6 +24,7 @@ from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, sorted_names
 from lookalike.pooling import eds
+from lookalike.stats.units import Units
 from pooling.models import Pool, PoolSource
 from pooling.pools.queries import pool_of, stored_proposals
 
@@ -114,6 +115,16 @@ class EvaluationInputs:
         ids = np.array(list(pairs.values_list("query_id", "candidate_id")), np.int64)
         named = [self.images.named(column) for column in ids.reshape(-1, 2).T]
         return Qrels.of((query, candidate, 0) for query, candidate in zip(*named, strict=True))
+
+    @cached_property
+    def product_of(self) -> dict[str, str]:
+        """Product of each image, "" where unknown."""
+        return dict(zip(self.images.names, self.images.products, strict=True))
+
+    @cached_property
+    def units(self) -> Units:
+        """The product of each labelled query: queries of one product are not independent."""
+        return Units.of(self.qrels.query_ids, self.product_of)
 
     @property
     def products(self) -> dict[str, str] | None:

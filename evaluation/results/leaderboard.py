@@ -196,6 +196,9 @@ def _column(result: StoredResult, name: str, *, is_sorted: bool) -> Measured:
             low=low,
             high=high,
             n_queries=entry.n_defined,
+            n_units=entry.n_units,
+            unit=result.summary.labels.unit,
+            no_interval=entry.interval.reason if entry.interval else "",
             comparable_with=whom,
             reason=reason,
         )
@@ -216,6 +219,7 @@ def _kept(result: StoredResult, name: str) -> dict[tuple[str, str], float]:
         values.shape[1],
         n_bootstraps=settings["n_bootstraps"],
         rng=np.random.default_rng([settings["seed"], 2]),
+        units=result.units,
     )
     return order_probabilities(list(by_query), values, resampling)
 
@@ -227,7 +231,8 @@ def _value(model: ModelScores, row: ModelRow | None, name: str) -> MeasureValue:
     if row is None:
         return MeasureValue(None)
     column = row.equal_outsider_auc
-    return MeasureValue(defined(column.value), column.n_queries, column.interval)
+    value, n_units = defined(column.value), column.n_units
+    return MeasureValue(value, column.n_queries, column.interval, n_units=n_units)
 
 
 def comparison(result: StoredResult, model: str, measure: str) -> tuple[str, str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from evaluation.models import Result
 from lookalike.agreement.coefficients import Agreement
 from lookalike.agreement.human_line import HumanLine
@@ -18,6 +20,7 @@ from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.prevalence.strata import StratifiedPrevalence, WeightedPrevalence
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, PairedTest
+from lookalike.stats.units import PRODUCT, Units, sample_words
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,9 @@ class LabelCounts:
         n_queries: with a label.
         prevalence: n_positive / n_decided.
         tie_rule: of the campaign.
+        n_units: independent units of the queries, for intervals and tests; None in results made
+            before, which took each query for one.
+        unit: what a unit is, "product" or the column that names them.
     """
 
     n_pairs: int
@@ -44,6 +50,13 @@ class LabelCounts:
     n_queries: int
     prevalence: float
     tie_rule: str
+    n_units: int | None = None
+    unit: str = PRODUCT
+
+    @property
+    def sample(self) -> str:
+        """How many queries there are, and of how many units where they share some."""
+        return sample_words(self.n_queries, self.n_units, self.unit)
 
 
 @dataclass(frozen=True)
@@ -55,12 +68,14 @@ class MeasureValue:
         n_defined: how many queries it is the mean of, None where it is no mean over queries.
         interval: of the mean, None where there is none.
         details: what must be read beside the value, such as the prevalence of a PR area.
+        n_units: how many independent units these queries have; None where that is unknown.
     """
 
     value: float | None
     n_defined: int | None = None
     interval: Interval | None = None
     details: Mapping[str, float | None] = field(default_factory=dict)
+    n_units: int | None = None
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
@@ -72,6 +87,7 @@ class MeasureValue:
     def as_json(self) -> dict[str, Any]:
         """Return it ready to be stored."""
         own = {"value": self.value, "n_defined": self.n_defined, "interval": self.interval}
+        own |= {"n_units": self.n_units}
         return {name: as_json(part) for name, part in {**own, **self.details}.items()}
 
     @classmethod
@@ -79,7 +95,8 @@ class MeasureValue:
         """Return what `as_json` wrote."""
         details = dict(stored)
         value, n_defined, ends = (details.pop(k) for k in ("value", "n_defined", "interval"))
-        return cls(value, n_defined, ends and from_json(Interval, ends), details)
+        n_units = details.pop("n_units", None)
+        return cls(value, n_defined, ends and from_json(Interval, ends), details, n_units)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,10 +273,17 @@ class Summary:
 
 @dataclass(frozen=True)
 class QueryValues:
-    """The values of each measure that has one for every query: by measure, then by model."""
+    """The values of each measure that has one for every query: by measure, then by model.
+
+    Attributes:
+        queries: their names.
+        values: by measure and model, in the order of the queries.
+        units: number of the independent unit of each query; empty in results made before.
+    """
 
     queries: list[str] = field(default_factory=list)
     values: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
+    units: list[int] = field(default_factory=list)
 
 
 class StoredResult:
@@ -282,6 +306,12 @@ class StoredResult:
     def by_query(self) -> QueryValues:
         """The values per query."""
         return from_json(QueryValues, self.row.by_query)
+
+    @cached_property
+    def units(self) -> Units | None:
+        """The units of the queries; None in results made before, which took each for one."""
+        codes = self.by_query.units
+        return Units(np.array(codes, np.int64), self.summary.labels.unit) if codes else None
 
     @property
     def intervals(self) -> str:

@@ -266,6 +266,8 @@ def _label_counts(inputs: EvaluationInputs, labels: Floats) -> LabelCounts:
         n_negative=n_decided - n_positive,
         n_tied=int(((table.n_similar == table.n_different) & (table.n_similar > 0)).sum()),
         n_queries=len(inputs.qrels.query_ids),
+        n_units=inputs.units.count(),
+        unit=inputs.units.name,
         prevalence=n_positive / max(n_decided, 1),
         tie_rule=inputs.campaign.tie_rule,
     )

@@ -8,9 +8,10 @@ import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.defined_values import mean_defined
-from lookalike.stats.intervals import mean_interval, standard_error, statistic_interval
+from lookalike.stats.intervals import mean_interval, statistic_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.roc_auc import auc_and_ap
+from lookalike.stats.units import Units, unit_spread
 
 CHANCE = 0.5
 
@@ -41,7 +42,12 @@ class HumanLine:
 
 
 def human_line(
-    query_of: Ints, pair_of: Ints, judge_of: Ints, is_similar: Bools
+    query_of: Ints,
+    pair_of: Ints,
+    judge_of: Ints,
+    is_similar: Bools,
+    *,
+    units: Units | None = None,
 ) -> HumanLine | None:
     """Return how well each judge agrees with the majority of the others, as an AUC.
 
@@ -55,6 +61,7 @@ def human_line(
         pair_of: shape (n_answers,), the pair, from 0.
         judge_of: shape (n_answers,), the judge, from 0; one answer to a pair each.
         is_similar: shape (n_answers,), the answer.
+        units: of the queries; None: each query is a unit.
 
     Returns:
         The line; None where no pair has a majority of others.
@@ -76,11 +83,13 @@ def human_line(
     by_judge = _auc_by_judge(queries, judges, answers, labels)
     of_judges = _weighted_means(by_judge)
     by_query, _ = mean_defined(by_judge.T)
-    by_query = by_query[~np.isnan(by_query)]
+    is_defined = ~np.isnan(by_query)
+    codes = np.arange(by_query.size) if units is None else units.codes[: by_query.size]
+    by_query, codes = by_query[is_defined], codes[is_defined]
     nothing = float("nan")
     return HumanLine(
         auc=float(by_query.mean()) if by_query.size else nothing,
-        interval=_interval(by_query),
+        interval=_interval(by_query, codes),
         n_queries=int(by_query.size),
         lowest=float(of_judges.min()) if of_judges.size else nothing,
         highest=float(of_judges.max()) if of_judges.size else nothing,
@@ -100,16 +109,19 @@ def _weighted_means(by_judge: Floats) -> Floats:
     return means
 
 
-def _interval(by_query: Floats) -> Interval:
+def _interval(by_query: Floats, codes: Ints) -> Interval:
     """Return the interval over queries.
 
-    One more query, at which judges guess, counts in the spread: where they hardly ever differ, few
+    One more unit, at which judges guess, counts in the spread: where they hardly ever differ, few
     queries show too little of it.
     """
     if np.isin(by_query, (0.0, 1.0)).all():
-        return mean_interval(by_query)
-    error = standard_error(np.append(by_query, CHANCE))
-    return statistic_interval(float(by_query.mean()), error, by_query.size)
+        return mean_interval(by_query, groups=codes)
+    spread = unit_spread(np.append(by_query, CHANCE), np.append(codes, codes.max() + 1))
+    n_units = spread.n_units - 1
+    return statistic_interval(
+        float(by_query.mean()), spread.error, n_units, freedom=spread.freedom - 1.0
+    )
 
 
 def _auc_by_judge(queries: Ints, judges: Ints, answers: Bools, labels: Bools) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import Attribute, PoolEvidence
 from lookalike.core.arrays import Bools, Ints
-from lookalike.stats.intervals import share_interval
+from lookalike.stats.intervals import mean_interval
 from lookalike.stats.proportion import Interval
 
 
@@ -83,7 +83,9 @@ def attribute_bias(evidence: PoolEvidence, attribute: Attribute, level: float) -
     chance = np.array([catalogue.get(str(v), 0.0) for v in mine[is_known & is_positive]])
     return AttributeBias(
         name=attribute.name,
-        values=_values(attribute, evidence.queries, is_positive & (theirs != ""), catalogue, level),
+        values=_values(
+            attribute, _units_of_pairs(evidence), is_positive & (theirs != ""), catalogue, level
+        ),
         same_as_query_positive=float(defined_means(same[is_known & is_positive])),
         same_as_query_negative=float(defined_means(same[is_known & ~is_positive])),
         same_as_query_catalogue=float(defined_means(chance)) if catalogue else float("nan"),
@@ -91,14 +93,20 @@ def attribute_bias(evidence: PoolEvidence, attribute: Attribute, level: float) -
     )
 
 
+def _units_of_pairs(evidence: PoolEvidence) -> Ints:
+    """Return the unit of each pair's query, shape (n_pairs,)."""
+    codes = evidence.unit_codes
+    return evidence.queries if codes is None else codes[evidence.queries]
+
+
 def _values(
     attribute: Attribute,
-    queries: Ints,
+    units: Ints,
     is_known_positive: Bools,
     catalogue: Mapping[str, float],
     level: float,
 ) -> tuple[ValueShare, ...]:
-    theirs, of = attribute.candidate_values[is_known_positive], queries[is_known_positive]
+    theirs, own = attribute.candidate_values[is_known_positive], units[is_known_positive]
     values, counts = np.unique(theirs, return_counts=True)
     deep = _shares(attribute.deep_counts)
     total = int(counts.sum())
@@ -112,7 +120,7 @@ def _values(
                 value=value,
                 n_positive=n,
                 pooled=n / total,
-                interval=share_interval(theirs == value, of, level),
+                interval=mean_interval(theirs == value, level, groups=own),
                 catalogue=in_catalogue,
                 deep=deep.get(value, 0.0) if deep else float("nan"),
                 ratio=n / total / in_catalogue if in_catalogue else float("nan"),

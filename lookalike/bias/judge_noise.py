@@ -91,7 +91,12 @@ def judge_noise(evidence: PoolEvidence, votes: Votes, resampling: Resampling) ->
                 evidence.models[worse],
                 float(means[better] - means[worse]),
                 resampling.differences(differences[:, None])[0],
-                judges_interval(differences, alone[better] - alone[worse], resampling.level),
+                judges_interval(
+                    differences,
+                    alone[better] - alone[worse],
+                    resampling.level,
+                    groups=evidence.unit_codes,
+                ),
                 float(((gaps > 0) + (gaps == 0) / 2).mean()) if gaps.size else float("nan"),
             )
         )

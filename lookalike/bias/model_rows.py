@@ -35,9 +35,10 @@ from lookalike.bias.words.advice import ColumnAdvice, CutoffRow, advice, notes_o
 from lookalike.core.arrays import Floats
 from lookalike.metrics.contamination import corrected_auc
 from lookalike.stats.defined_values import common_queries, mean_defined
-from lookalike.stats.intervals import mean_interval, standard_error, statistic_interval
+from lookalike.stats.intervals import mean_interval, spread_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import places
+from lookalike.stats.units import Units, unit_spread
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,13 @@ class MacroColumn:
         value: the mean.
         interval: over queries.
         n_queries: queries it is over, the same for all models.
+        n_units: independent units of these queries; None in older reports.
     """
 
     value: float
     interval: Interval
     n_queries: int
+    n_units: int | None = None
 
 
 @dataclass(frozen=True)
@@ -125,12 +128,12 @@ def model_rows(
     """
 
     def column(values: Floats) -> list[MacroColumn]:
-        return _macro_column(values, level)
+        return _macro_column(values, level, evidence.units)
 
     def micro(name: str, m: int) -> Estimate:
         value, by_query = float(measured.micro[name][m, 0]), measured.micro_by_query[name][m, 0]
-        error = standard_error(by_query) if by_query.size > 1 else 0.0
-        return Estimate(value, statistic_interval(value, error, by_query.size, level))
+        spread = unit_spread(by_query, evidence.unit_codes)
+        return Estimate(value, spread_interval(value, spread, level))
 
     auc, ap = column(measured.macro[MACRO_AUC][:, 0]), column(measured.macro[MACRO_AP][:, 0])
     outside = column(equal_outsider(evidence, sets, measured))
@@ -169,14 +172,16 @@ def model_rows(
     return tuple(rows)
 
 
-def _macro_column(values: Floats, level: float) -> list[MacroColumn]:
+def _macro_column(values: Floats, level: float, units: Units | None) -> list[MacroColumn]:
     """Average (n_models, n_queries) over the queries that all models define."""
     is_common = common_queries(values)
     common = np.where(is_common, values, np.nan)
     means, _ = mean_defined(common)
     n_queries = int(is_common.sum())
+    n_units = n_queries if units is None else units.count(is_common)
+    groups = None if units is None else units.codes
     return [
-        MacroColumn(mean, mean_interval(row, level), n_queries)
+        MacroColumn(mean, mean_interval(row, level, groups=groups), n_queries, n_units)
         for mean, row in zip(means.tolist(), common, strict=True)
     ]
 
@@ -193,7 +198,8 @@ def _cutoffs(
         coverage = coverage_at(evidence, k)
         slack, _ = mean_defined(coverage.slack[:, has_positive])
         judged, _ = mean_defined(coverage.judged)
-        for m, p in enumerate(_macro_column(measured.macro[precision_name(k)][:, 0], level)):
+        values = measured.macro[precision_name(k)][:, 0]
+        for m, p in enumerate(_macro_column(values, level, evidence.units)):
             if not evidence.lists.is_known[m]:
                 continue
             share = float(judged[m])

@@ -73,6 +73,9 @@ class BiasReport:
         discovery: what the next model or depth may find.
         attributes: one entry per attribute given.
         findings: the main points in plain words.
+        units: of the queries that intervals and tests are over, such as "product"; None in
+            reports made before, which took each query for one.
+        n_units: how many there are.
         judges: what other judges, or other answers, could change; None without three judges'
             votes, and in reports made before it was computed.
         intervals: how they were made; `lookalike.stats.intervals.METHOD` of reports made now.
@@ -95,6 +98,8 @@ class BiasReport:
     findings: tuple[str, ...]
     intervals: str = "percentile"
     judges: JudgeNoise | None = None
+    units: str | None = None
+    n_units: int | None = None
 
 
 def bias_report(
@@ -126,6 +131,7 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
         rng=rng,
         level=chosen.level,
         n_permutations=chosen.n_permutations,
+        units=evidence.units,
     )
     sets = leave_out_sets(evidence)
     measured = measure(evidence, sets, ks)
@@ -155,6 +161,8 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
         judges=judge_noise(evidence, votes, resampling)
         if votes is not None and len(votes.annotators) >= FEWEST_VOTERS
         else None,
+        units=None if evidence.units is None else evidence.units.name,
+        n_units=None if evidence.units is None else evidence.units.count(),
     )
 
 

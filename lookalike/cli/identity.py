@@ -22,7 +22,7 @@ from lookalike.metrics.identity import (
     score_similarity,
 )
 from lookalike.metrics.scoring import Scored
-from lookalike.stats.intervals import WHAT_VARIES, grouped_interval
+from lookalike.stats.intervals import WHAT_VARIES, mean_interval
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -130,7 +130,7 @@ def _measures(
         name: {
             "value": outcome.value,
             "n_defined": outcome.n_defined,
-            "interval": as_json(grouped_interval(outcome.by_query, groups)),
+            "interval": as_json(mean_interval(outcome.by_query, groups=groups)),
         }
         for name, outcome in scored.outcomes.items()
         if outcome.by_query is not None

@@ -216,6 +216,8 @@ class Measure:
     n_defined: int | None
     low: float | None
     high: float | None
+    n_units: int | None
+    no_interval: str
 
 
 @dataclass(frozen=True)

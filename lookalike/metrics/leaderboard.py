@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from lookalike.metrics.uncertainty import ALPHA, significance_letters
 from lookalike.stats.intervals import LEAST_QUERIES
 from lookalike.stats.significance import PairedTest
+from lookalike.stats.units import PRODUCT, sample_words
 
 ALL, NOBODY = "all models", "nobody"
 
@@ -25,6 +26,9 @@ class Cell:
         letters: models that share a letter may be compared in this column, and are not told apart.
         is_best: whether it is told apart from, and above, every other value that it may be
             compared with, and no number beside it is higher.
+        n_units: how many independent units its queries have; None where that is unknown.
+        unit: what a unit is, "product" or the column that names them.
+        no_interval: why a value has no interval; "" where it has one, or never has.
     """
 
     value: float | None
@@ -35,6 +39,9 @@ class Cell:
     reason: str = ""
     letters: str = ""
     is_best: bool = False
+    n_units: int | None = None
+    unit: str = PRODUCT
+    no_interval: str = ""
 
     @property
     def is_alone(self) -> bool:
@@ -45,6 +52,18 @@ class Cell:
     def has_few_queries(self) -> bool:
         """Whether it is the mean of too few queries to be shown."""
         return self.n_queries is not None and self.n_queries < LEAST_QUERIES
+
+    @property
+    def has_shared_units(self) -> bool:
+        """Whether queries of it share a unit."""
+        return self.n_units is not None and self.n_units < (self.n_queries or 0)
+
+    @property
+    def sample(self) -> str:
+        """How many queries it is over, and of how many units where they share some."""
+        return (
+            "" if self.n_queries is None else sample_words(self.n_queries, self.n_units, self.unit)
+        )
 
     @property
     def shown(self) -> float | None:
@@ -142,6 +161,33 @@ class Leaderboard:
     def has_few_queries(self) -> bool:
         """Whether a value is left out since it is the mean of too few queries."""
         return any(cell.has_few_queries for line in self.lines for cell in line.cells)
+
+    @property
+    def largest_sample(self) -> Cell | None:
+        """The cell with the most queries; None where no value is a mean over queries."""
+        cells = [c for line in self.lines for c in line.cells if c.n_queries]
+        return max(cells, key=lambda cell: cell.n_queries or 0, default=None)
+
+    @property
+    def sample(self) -> str:
+        """What intervals are over, such as "100 queries of 75 products"."""
+        return self.largest_sample.sample if self.largest_sample else "queries"
+
+    @property
+    def unit(self) -> str:
+        """What an independent unit is, such as "product"."""
+        return self.largest_sample.unit if self.largest_sample else PRODUCT
+
+    @property
+    def has_shared_units(self) -> bool:
+        """Whether queries share a unit."""
+        return bool(self.largest_sample and self.largest_sample.has_shared_units)
+
+    @property
+    def blank_reasons(self) -> list[str]:
+        """Why values have no interval, each reason once."""
+        cells = (cell for line in self.lines for cell in line.cells if cell.shown is not None)
+        return sorted({cell.no_interval for cell in cells} - {""})
 
     @property
     def tells_order(self) -> bool:

@@ -13,7 +13,7 @@ from lookalike.stats.text_tables import PAGE
 MEASURE_OF_PEOPLE = "macro_roc_auc"
 JUDGES = "Judges, each against the majority of the others"
 SIMULATED = "The judgements are simulated: programs with stated error rates gave them, not experts."
-_PARTS = ("low", "high", "n_queries", "letters", "comparable_with")
+_PARTS = ("low", "high", "no_interval", "n_queries", "n_units", "letters", "comparable_with")
 
 
 def numbers_table(
@@ -34,14 +34,14 @@ def numbers_table(
     for line in board.lines:
         row: list[TableCell] = [line.model.name, line.model.badge]
         for cell in line.cells:
-            row += [cell.shown, cell.low, cell.high, cell.n_queries, cell.letters]
-            row.append(cell.comparable_with)
+            row += [cell.shown, cell.low, cell.high, cell.no_interval, cell.n_queries]
+            row += [cell.n_units, cell.letters, cell.comparable_with]
         rows.append([*row, line.kept])
     if people is not None:
         of_people: list[TableCell] = [JUDGES, "people"]
         for column in board.columns:
             cell = people if column.name == MEASURE_OF_PEOPLE else Cell(None)
-            of_people += [cell.shown, cell.low, cell.high, cell.n_queries, None, None]
+            of_people += [cell.shown, cell.low, cell.high, None, cell.n_queries, None, None, None]
         rows.append([*of_people, None])
     said = ["simulated"] if is_simulated else []
     return Table(header, [[*row, *said] for row in rows])
@@ -73,29 +73,35 @@ def table_notes(board: Leaderboard, *, is_simulated: bool = False) -> Iterator[s
         yield SIMULATED
     yield (
         f"Best first by {board.columns[board.sorted_at].title}. In brackets 95 % intervals over "
-        "queries: what another draw of queries would change, not other judges, another pool or "
-        "another catalog."
+        f"{board.sample}: what another draw of queries would change, not other judges, another "
+        "pool or another catalog."
     )
     if board.has_letters:
         yield (
             "Models that share a letter in a column may be compared there and are not told apart "
-            "(paired sign-flip tests, Holm within the column, 5 %)."
+            f"(paired sign-flip tests{_flipped(board)}, Holm within the column, 5 %)."
         )
     if board.is_any_alone:
         yield "Values with * may be compared with nobody’s."
     if board.has_few_queries:
         yield f"{PAGE.dash} is a mean of fewer than {LEAST_QUERIES} queries."
+    if reasons := board.blank_reasons:
+        yield f"Values without an interval: {'; '.join(reasons)}."
     if queries := list(_queries(board)):
-        yield f"Queries: {'; '.join(queries)}."
+        yield f"Means over: {'; '.join(queries)}."
     if orders := list(_orders(board)):
         yield f"Share of bootstrap samples of the queries that keep the order: {', '.join(orders)}."
 
 
+def _flipped(board: Leaderboard) -> str:
+    return f" that flip queries of one {board.unit} together" if board.has_shared_units else ""
+
+
 def _queries(board: Leaderboard) -> Iterator[str]:
     for at, column in enumerate(board.columns):
-        counts = {line.cells[at].n_queries for line in board.lines} - {None, 0}
-        if counts:
-            yield f"{column.title} {' or '.join(map(str, sorted(filter(None, counts))))}"
+        samples = {line.cells[at].sample for line in board.lines if line.cells[at].n_queries}
+        if samples:
+            yield f"{column.title} {' or '.join(sorted(samples))}"
 
 
 def _orders(board: Leaderboard) -> Iterator[str]:

@@ -15,22 +15,27 @@ from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import mean_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, paired_tests
+from lookalike.stats.units import Units
 
 ALPHA = 0.05
 
 
-def mean_intervals(scored: Sequence[Scored], level: float = 0.95) -> dict[str, list[Interval]]:
+def mean_intervals(
+    scored: Sequence[Scored], level: float = 0.95, *, units: Units | None = None
+) -> dict[str, list[Interval]]:
     """Return the interval of every mean over queries.
 
     Args:
         scored: the models.
         level: coverage.
+        units: of the queries; None: each query is a unit.
 
     Returns:
         {measure: one interval per model}; measures that are no mean over queries are left out.
     """
+    groups = None if units is None else units.codes
     return {
-        name: [mean_interval(of_model, level) for of_model in values]
+        name: [mean_interval(of_model, level, groups=groups) for of_model in values]
         for name, values in _by_query(scored).items()
     }
 

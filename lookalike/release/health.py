@@ -21,12 +21,13 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.leaderboard import (
     ReleaseScores,
     pool_depth,
+    query_units,
     release_leaderboard,
     values_by_query,
 )
 from lookalike.release.opened import Release
 from lookalike.release.rounds import judged_share
-from lookalike.stats.intervals import grouped_interval
+from lookalike.stats.intervals import mean_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import correlations
 
@@ -189,7 +190,9 @@ def _rivals(release: Release, measure: str) -> list[Rivals]:
         if model["id"] in results
     ]
     columns = [(measure, measure)]
-    board = release_leaderboard(scores, columns, measure, depth=pool_depth(release))
+    board = release_leaderboard(
+        scores, columns, measure, depth=pool_depth(release), units=query_units(release)
+    )
     return [rivals_of(section) for section in board.sections if section.lines]
 
 
@@ -243,6 +246,6 @@ def _drift(
         n_shared=len(shared),
         n_to_similar=int((change > 0).sum()),
         n_to_different=int((change < 0).sum()),
-        interval=grouped_interval(change != 0, queries),
+        interval=mean_interval(change != 0, groups=queries),
         tau=tau,
     )

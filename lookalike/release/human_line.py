@@ -7,6 +7,7 @@ import numpy as np
 from lookalike.agreement.human_line import HumanLine, human_line
 from lookalike.release.format.folder import Folder
 from lookalike.release.labelling import collect_votes, pair_keys
+from lookalike.stats.units import Units
 
 VOTE = ("query_id", "image_id", "annotator", "answer", "is_counted")
 
@@ -23,6 +24,7 @@ def release_human_line(release: Folder) -> HumanLine | None:
     labelled = pair_keys(ids, release.compared(), "labels")
     kept = np.isin(votes.keys, labelled)[votes.pair_of]
     pairs, pair_of = np.unique(votes.pair_of[kept], return_inverse=True)
-    _, query_of = np.unique(votes.keys[pairs] // len(ids), return_inverse=True)
+    queries, query_of = np.unique(votes.keys[pairs] // len(ids), return_inverse=True)
+    units = Units.of([ids[query] for query in queries.tolist()], release.product_of)
     is_similar = votes.is_similar[kept].astype(np.bool_)
-    return human_line(query_of[pair_of], pair_of, votes.judge_of[kept], is_similar)
+    return human_line(query_of[pair_of], pair_of, votes.judge_of[kept], is_similar, units=units)

@@ -29,10 +29,11 @@ from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
 from lookalike.stats.significance import paired_tests
+from lookalike.stats.units import Units
 
 N_BOOTSTRAPS = 1000
 FLIPS, DRAWS = 1, 2  # which random numbers
-Draws = Callable[[int, int], Resampling]
+Draws = Callable[[int, int], Resampling]  # which random numbers, of how many queries
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ def release_leaderboard(
     by: str = "",
     *,
     depth: int,
+    units: Units | None = None,
 ) -> Leaderboard:
     """Return the models of a release, and what was submitted to it.
 
@@ -76,17 +78,24 @@ def release_leaderboard(
         columns: (measure, title).
         by: the measure to sort by.
         depth: of the pool, see `pool_depth`.
+        units: of the queries, see `query_units`; None: each query is a unit.
     """
     scores = list(scores)
-    draws = cache(_draws)  # each column begins with the same ones, which take a while
+
+    @cache  # each column begins with the same ones, which take a while
+    def draws(part: int, n_queries: int) -> Resampling:
+        """Return the random numbers that a campaign's evaluation makes with the seed 0."""
+        rng = np.random.default_rng([0, part])
+        return Resampling.of(n_queries, n_bootstraps=N_BOOTSTRAPS, rng=rng, units=units)
+
     measured = [_column(scores, named, depth, draws, is_sorted=named[0] == by) for named in columns]
     return make_leaderboard([entry.model for entry in scores], measured, by)
 
 
-def _draws(part: int, n_queries: int) -> Resampling:
-    """Return the random numbers that a campaign's evaluation makes with the seed 0."""
-    rng = np.random.default_rng([0, part])
-    return Resampling.of(n_queries, n_bootstraps=N_BOOTSTRAPS, rng=rng)
+def query_units(folder: Folder) -> Units:
+    """Return the product of each query of a release's results, in the order of their values."""
+    queries, _ = coded(folder.table("results", ["query_id"])["query_id"])
+    return Units.of(queries, folder.product_of)
 
 
 def pool_depth(folder: Folder) -> int:
@@ -129,24 +138,30 @@ def _column(
     names = [entry.model.name for entry in scores if name in entry.by_query]
     values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
     is_common = common_queries(values) if names else np.zeros(0, np.bool_)
-    cells = {entry.model.name: _cell(entry, name, depth, is_common) for entry in scores}
+    n_queries = is_common.size
+    flips = draws(FLIPS, n_queries)
+    cells = {
+        entry.model.name: _cell(entry, name, depth, is_common, flips.units) for entry in scores
+    }
     is_coverage, is_yes_no = _kind(name)
     if is_coverage or np.count_nonzero(is_common) < LEAST_QUERIES:
         return Measured(name, title, cells)
-    n_queries = values.shape[1]
     kept = order_probabilities(names, values, draws(DRAWS, n_queries)) if is_sorted else {}
-    flips = draws(FLIPS, n_queries)
     flips = replace(flips, rng=deepcopy(flips.rng))
     tests = paired_tests(name, names, values, flips, is_yes_no=is_yes_no).tests
     return Measured(name, title, cells, tests, kept)
 
 
-def _cell(entry: ReleaseScores, name: str, depth: int, is_common: Bools) -> Cell:
+def _cell(
+    entry: ReleaseScores, name: str, depth: int, is_common: Bools, units: Units | None
+) -> Cell:
     is_coverage, _ = _kind(name)
     group, reason = _whom(entry, name, depth)
-    interval = UNDEFINED
+    interval, n_units = UNDEFINED, None
     if name in entry.by_query and not is_coverage:
-        interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
+        values = np.where(is_common, entry.by_query[name], np.nan)
+        interval = mean_interval(values, groups=None if units is None else units.codes)
+        n_units = None if units is None else units.count(~np.isnan(entry.by_query[name]))
     low, high = (interval.low, interval.high) if interval.is_defined else (None, None)
     if name in entry.ends:
         low, high = entry.ends[name]
@@ -155,6 +170,8 @@ def _cell(entry: ReleaseScores, name: str, depth: int, is_common: Bools) -> Cell
         low=low,
         high=high,
         n_queries=entry.n_queries.get(name),
+        n_units=n_units,
+        no_interval=interval.reason,
         comparable_with=group,
         reason=reason,
     )

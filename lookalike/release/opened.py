@@ -209,6 +209,7 @@ class Release(Folder):
             votes=VoteTable(judges, rows) if len(judges) > 1 else None,
             attributes=dividing_attributes([name for name, _, _ in images], attributes),
             n_candidates=sum(is_ranked for _, _, is_ranked in images) - 1,
+            unit_of=self.product_of,
         )
         evidence = assemble_evidence(
             self.qrels(),

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from lookalike.core.arrays import Floats
 from lookalike.stats.defined_values import ratio
-from lookalike.stats.intervals import difference_intervals
+from lookalike.stats.differences import difference_intervals
 from lookalike.stats.proportion import Interval
+from lookalike.stats.units import Units
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,14 @@ class Resampling:
         rng: for permutations.
         level: coverage of the intervals.
         n_permutations: sign flips or orders drawn where not all can be tried.
+        units: of the queries, which are drawn and flipped together; None: each query is a unit.
     """
 
     counts: Floats
     rng: np.random.Generator
     level: float = 0.95
     n_permutations: int = 10_000
+    units: Units | None = None
 
     @classmethod
     def of(
@@ -39,30 +42,47 @@ class Resampling:
         rng: np.random.Generator,
         level: float = 0.95,
         n_permutations: int = 10_000,
+        units: Units | None = None,
     ) -> Resampling:
-        """Draw the bootstrap samples."""
-        return cls(query_counts(n_queries, n_bootstraps, rng), rng, level, n_permutations)
+        """Draw the bootstrap samples, of `units` if given."""
+        counts = query_counts(n_queries, n_bootstraps, rng, units)
+        return cls(counts, rng, level, n_permutations, units)
 
     def differences(self, values: ArrayLike, *, is_yes_no: bool = False) -> list[Interval]:
         """Return the interval of each column's mean; see `difference_intervals`."""
-        return difference_intervals(values, self.counts, self.level, is_yes_no=is_yes_no)
+        return difference_intervals(
+            values, self.counts, self.level, is_yes_no=is_yes_no, units=self.units
+        )
 
 
-def query_counts(n_queries: int, n_bootstraps: int, rng: np.random.Generator) -> Floats:
+def query_counts(
+    n_queries: int, n_bootstraps: int, rng: np.random.Generator, units: Units | None = None
+) -> Floats:
     """Return how often each query is drawn in each bootstrap sample.
 
     Args:
         n_queries: size of the sample, drawn with replacement.
         n_bootstraps: how many samples.
         rng: draws them.
+        units: of the queries: as many units are drawn as there are, each with all its queries.
 
     Returns:
-        Shape (n_bootstraps, n_queries), whole numbers; every row sums to `n_queries`.
+        Shape (n_bootstraps, n_queries), whole numbers; without units every row sums to
+        `n_queries`.
+
+    Raises:
+        ValueError: units of another number of queries.
     """
     if n_queries == 0:
         return np.zeros((n_bootstraps, 0))
-    share = np.full(n_queries, 1.0 / n_queries)
-    return rng.multinomial(n_queries, share, size=n_bootstraps).astype(np.float64)
+    if units is not None and units.codes.size != n_queries:
+        raise ValueError(f"units of {units.codes.size} queries do not fit {n_queries}")
+    codes = (
+        np.arange(n_queries) if units is None else np.unique(units.codes, return_inverse=True)[1]
+    )
+    n_units = int(codes.max()) + 1
+    share = np.full(n_units, 1.0 / n_units)
+    return rng.multinomial(n_units, share, size=n_bootstraps).astype(np.float64)[:, codes]
 
 
 def bootstrap_means(values: ArrayLike, counts: Floats) -> Floats:

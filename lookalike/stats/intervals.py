@@ -6,74 +6,96 @@ the table. Only another draw of queries is in them: not other judges, another po
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, partial
-
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.proportion import Interval, modified_wilson, score_interval
+from lookalike.stats.units import Spread, unit_spread
 
 LEAST_QUERIES = 10
 FEWEST_DIFFERENT = 2
-METHOD = "score"  # of results made now; those before were "percentile"
+METHOD = "clustered"  # of results made now; see METHODS for those made before
 METHODS = {
     "percentile": "percentile bootstrap over queries",
     "score": "score intervals over queries, of differences the studentised bootstrap; none below "
     f"{LEAST_QUERIES} queries",
+    "clustered": "score intervals over independent units (queries, or their products where "
+    "queries share one), of differences the studentised bootstrap; none below "
+    f"{LEAST_QUERIES} units",
 }
 WHAT_VARIES = (
     "Intervals tell what another draw of queries would change, not other judges, another pool or "
     "another catalog."
 )
-UNDEFINED = Interval(float("nan"), float("nan"))
+FEW_QUERIES = f"fewer than {LEAST_QUERIES} queries"
+FEW_UNITS = f"fewer than {LEAST_QUERIES} independent units"
+ALL_EQUAL = "no query differs from another"
+UNDEFINED = Interval.blank("")
 _SAME = 1e-12
-_HALVINGS = 60  # of an interval inside [-1, 1], down to rounding errors
 
 
-def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Return the interval of a mean over queries of a measure between 0 and 1.
+def mean_interval(
+    values: ArrayLike, level: float = 0.95, *, groups: ArrayLike | None = None
+) -> Interval:
+    """Return the interval of a mean of values between 0 and 1.
 
-    Source: Wilson (JASA 1927), of zeros and ones mended by Brown, Cai and DasGupta (see
-    `modified_wilson`); of other values as many answers are taken as would spread as much (see
-    `statistic_interval`). Closed, and inside [0, 1].
+    Source: Wilson (JASA 1927). Of zeros and ones with the ends near 0 and 1 of Brown, Cai and
+    DasGupta (see `modified_wilson`). For other values, and for values in groups, the number of
+    yes-no answers is the one with the same standard error (see `statistic_interval`); in groups
+    it is cluster-robust (see `unit_spread`). Closed, and inside [0, 1].
 
     Args:
-        values: shape (n_queries,), in [0, 1]; NaN where undefined.
+        values: shape (n,), in [0, 1]; NaN where undefined.
         level: coverage.
+        groups: shape (n,), the independent unit of each value, such as the product of a query or
+            the query of a pair; None: each value is a unit.
 
     Returns:
-        The interval; undefined below `LEAST_QUERIES` defined queries, and where all values are
-        one and the same between 0 and 1.
+        The interval; blank below `LEAST_QUERIES` units, and where all values are the same number
+        between 0 and 1.
 
     Raises:
         ValueError: a level outside (0, 1), or an infinite value.
 
     >>> round(mean_interval([1.0] * 20).low, 3)
     0.839
+    >>> round(mean_interval([1.0] * 20, groups=[unit // 2 for unit in range(20)]).low, 3)
+    0.722
     """
-    _require_level(level)
+    require_level(level)
     v = np.asarray(values, dtype=np.float64)
-    v = v[~np.isnan(v)]
+    is_defined = ~np.isnan(v)
+    v = v[is_defined]
     if np.isinf(v).any():
         raise ValueError("a value is infinite; the values must lie between 0 and 1")
-    if v.size < LEAST_QUERIES:
-        return UNDEFINED
-    if np.isin(v, (0.0, 1.0)).all():
-        return modified_wilson(int(v.sum()), v.size, level)
-    return statistic_interval(float(v.mean()), standard_error(v), v.size, level)
+    spread = unit_spread(v, None if groups is None else np.asarray(groups)[is_defined])
+    if spread.n_units < LEAST_QUERIES:
+        return few_units(v.size)
+    if spread.mean in (0.0, 1.0) or (spread.n_units == v.size and np.isin(v, (0.0, 1.0)).all()):
+        return modified_wilson(round(spread.mean * spread.n_units), spread.n_units, level)
+    return spread_interval(spread.mean, spread, level)
+
+
+def few_units(n_queries: int) -> Interval:
+    """Return the blank for too small a sample."""
+    return Interval.blank(FEW_QUERIES if n_queries < LEAST_QUERIES else FEW_UNITS)
+
+
+def spread_interval(value: float, spread: Spread, level: float = 0.95) -> Interval:
+    """Return the interval of a statistic between 0 and 1 with the spread of its linear form."""
+    return statistic_interval(value, spread.error, spread.n_units, level, spread.freedom)
 
 
 def statistic_interval(
     value: float,
     error: float,
-    n_queries: int,
+    n_units: int,
     level: float = 0.95,
     freedom: float | None = None,
 ) -> Interval:
-    """Return the interval of any statistic between 0 and 1 from its standard error over queries.
+    """Return the interval of any statistic between 0 and 1 from its standard error.
 
     Wilson's interval with t in place of z, for the number of yes-no answers that would have this
     standard error: value (1 - value) / error².
@@ -81,56 +103,21 @@ def statistic_interval(
     Args:
         value: in [0, 1].
         error: its standard error.
-        n_queries: behind it.
+        n_units: independent units behind it.
         level: coverage.
-        freedom: degrees of freedom of its error; None: one less than queries.
+        freedom: degrees of freedom of its error; None: one less than units.
 
     Returns:
-        The interval; undefined below `LEAST_QUERIES`, without an error, and at 0 or 1.
+        The interval; blank below `LEAST_QUERIES` units, without an error, and at 0 or 1.
     """
-    _require_level(level)
-    if n_queries < LEAST_QUERIES or not error > _SAME or not 0.0 < value < 1.0:
-        return UNDEFINED
+    require_level(level)
+    if n_units < LEAST_QUERIES:
+        return Interval.blank(FEW_UNITS)
+    if not error > _SAME or not 0.0 < value < 1.0:
+        return Interval.blank(ALL_EQUAL)
     size = value * (1.0 - value) / error**2
-    t = float(stdtrit(n_queries - 1 if freedom is None else freedom, (1.0 + level) / 2.0))
+    t = float(stdtrit(n_units - 1 if freedom is None else freedom, (1.0 + level) / 2.0))
     return score_interval(value * size, size, t * t)
-
-
-def share_interval(is_part: Bools, queries: Ints, level: float = 0.95) -> Interval:
-    """Return the interval of a share of pairs, those of one query belonging together.
-
-    Args:
-        is_part: shape (n_pairs,), of which the share is.
-        queries: shape (n_pairs,), the query of each.
-        level: coverage.
-    """
-    return grouped_interval(is_part, queries, level)
-
-
-def grouped_interval(values: ArrayLike, groups: ArrayLike, level: float = 0.95) -> Interval:
-    """Return the interval of a mean of values from 0 to 1, those of one group belonging together.
-
-    Source: the standard error of a ratio of totals (Cochran, Sampling Techniques, 1977, section
-    6.4), which `statistic_interval` takes.
-
-    Args:
-        values: shape (n,), NaN where undefined.
-        groups: shape (n,), such as the query of each pair, or the product of each photo.
-        level: coverage.
-
-    Returns:
-        The interval; undefined below `LEAST_QUERIES` groups, and where they do not differ.
-    """
-    _require_level(level)
-    v = np.asarray(values, dtype=np.float64)
-    kept = ~np.isnan(v)
-    _, codes = np.unique(np.asarray(groups)[kept], return_inverse=True)
-    sizes = np.bincount(codes)
-    if sizes.size < LEAST_QUERIES:
-        return UNDEFINED
-    mean = float(v[kept].mean())
-    beyond = (np.bincount(codes, weights=v[kept]) - mean * sizes) / sizes.mean()
-    return statistic_interval(mean, standard_error(beyond), sizes.size, level)
 
 
 def independent_pairs(is_part: Bools, queries: Ints, level: float = 0.95) -> float:
@@ -164,117 +151,12 @@ def independent_pairs(is_part: Bools, queries: Ints, level: float = 0.95) -> flo
     return float(min(n, share * (1.0 - share) * (ratio / error) ** 2))
 
 
-def difference_intervals(
-    differences: ArrayLike, counts: Floats, level: float = 0.95, *, is_yes_no: bool = False
-) -> list[Interval]:
-    """Return the intervals of mean differences over queries, of any sign.
-
-    Source: the symmetric studentised bootstrap (Hall, Annals of Statistics 1988). To every squared
-    standard error, of the sample and of the bootstrap samples, an n-th of the sample's is added, so
-    that a bootstrap sample of queries that hardly differ does not decide by its near-zero error.
-    Of yes-no measures: Tango's score interval (see `paired_score_interval`), which resampling
-    cannot match.
-
-    Args:
-        differences: shape (n_queries, n_columns), NaN where undefined.
-        counts: shape (n_bootstraps, n_queries), from `lookalike.stats.bootstrap.query_counts`.
-        level: coverage.
-        is_yes_no: whether the measure itself is 0 or 1 at every query, so that a difference is
-            -1, 0 or 1. Differences that happen to be so say nothing of the measure.
-
-    Returns:
-        One for each column; undefined below `LEAST_QUERIES` queries and, but for yes-no
-        measures, without bootstraps and where fewer than two queries differ.
-    """
-    _require_level(level)
-    d = np.asarray(differences, dtype=np.float64)
-    if is_yes_no:
-        return [_yes_no_interval(column[~np.isnan(column)], level) for column in d.T]
-    kept = ~np.isnan(d)
-
-    @lru_cache(1)  # mostly they are the same for all columns
-    def drawn(rows: bytes) -> Floats:
-        return counts[:, np.frombuffer(rows, np.bool_)]
-
-    return [
-        _difference_interval(column[rows], partial(drawn, rows.tobytes()), level)
-        for column, rows in zip(d.T, kept.T, strict=True)
-    ]
-
-
-def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95) -> Interval:
-    """Return the interval of the difference of two shares of yes answers to the same questions.
-
-    Source: Tango (Statistics in Medicine 1998): all differences that the score test does not
-    reject, with the share of changed answers that is then the likeliest.
-
-    Args:
-        n_more: questions that only the first answers with yes.
-        n_less: questions that only the second answers with yes.
-        n: questions.
-        level: coverage.
-
-    Returns:
-        The interval inside [-1, 1]; also where no answer differs.
-
-    >>> interval = paired_score_interval(6, 2, 30)
-    >>> round(interval.low, 3), round(interval.high, 3)
-    (-0.06, 0.326)
-    """
-    _require_level(level)
-    z = float(ndtri((1.0 + level) / 2.0))
-    found = (n_more - n_less) / n
-
-    def beyond(difference: float) -> float:
-        """Return by how much the score's square exceeds z², times its variance."""
-        linear = (2 * n - n_more + n_less) * difference - n_more - n_less
-        constant = n_less * difference * (difference - 1.0)
-        root = max(linear**2 - 8.0 * n * constant, 0.0) ** 0.5
-        less = (root - linear) / (4.0 * n)
-        variance = n * (2.0 * less + difference * (1.0 - difference))
-        return float(n**2 * (found - difference) ** 2 - z**2 * variance)
-
-    def end(limit: float) -> float:
-        near, far = found + (limit - found) * _SAME, limit  # at `found` itself nothing may vary
-        if beyond(far) * beyond(near) >= 0.0:
-            return limit
-        is_beyond = beyond(far) > 0.0
-        for _ in range(_HALVINGS):  # scipy.optimize takes longer to load, for every page
-            middle = (near + far) / 2.0
-            near, far = (near, middle) if (beyond(middle) > 0.0) == is_beyond else (middle, far)
-        return (near + far) / 2.0
-
-    return Interval(end(-1.0), end(1.0))
-
-
 def standard_error(values: Floats) -> float:
     """Return the standard error of the mean, shape (n,) with n > 1."""
     return float(values.std(ddof=1) / np.sqrt(values.size))
 
 
-def _require_level(level: float) -> None:
+def require_level(level: float) -> None:
+    """Refuse a level of coverage outside (0, 1)."""
     if not 0.0 < level < 1.0:
         raise ValueError(f"level is {level}; it must lie between 0 and 1, as 0.95")
-
-
-def _yes_no_interval(d: Floats, level: float) -> Interval:
-    if d.size < LEAST_QUERIES:
-        return UNDEFINED
-    return paired_score_interval(int((d > 0).sum()), int((d < 0).sum()), d.size, level)
-
-
-def _difference_interval(d: Floats, draw: Callable[[], Floats], level: float) -> Interval:
-    n = d.size
-    if n < LEAST_QUERIES:
-        return UNDEFINED
-    spread = standard_error(d)
-    if not spread > _SAME or (d != 0.0).sum() < FEWEST_DIFFERENT or not (drawn := draw()).size:
-        return UNDEFINED
-    least = spread**2 / n
-    centred = d - d.mean()
-    size = np.maximum(drawn.sum(axis=1), 2.0)
-    means = drawn @ centred / size
-    variance = np.maximum(drawn @ centred**2 / size - means**2, 0.0) / (size - 1.0)
-    t = np.abs(means) / np.sqrt(variance + least)
-    half = float(np.quantile(t, level, method="higher")) * float(np.sqrt(spread**2 + least))
-    return Interval(d.mean() - half, d.mean() + half)

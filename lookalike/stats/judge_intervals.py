@@ -7,17 +7,25 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from lookalike.core.arrays import Floats
-from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, standard_error
+from lookalike.stats.intervals import ALL_EQUAL, LEAST_QUERIES, few_units
 from lookalike.stats.proportion import Interval
+from lookalike.stats.units import unit_spread
 
 FEWEST_JUDGES = 5
+FEW_JUDGES = f"fewer than {FEWEST_JUDGES} judges"
 WHAT_VARIES = (
     "Intervals over queries and judges tell what another draw of queries, judged by another panel "
     "of as many people, would change; not another pool or another catalog."
 )
 
 
-def judges_interval(values: ArrayLike, by_judge: ArrayLike, level: float = 0.95) -> Interval:
+def judges_interval(
+    values: ArrayLike,
+    by_judge: ArrayLike,
+    level: float = 0.95,
+    *,
+    groups: ArrayLike | None = None,
+) -> Interval:
     """Return the interval of a mean over queries whose labels are a panel's, both drawn anew.
 
     Source: two crossed samples, as readers and cases in the studies of Obuchowski and Rockette
@@ -32,6 +40,7 @@ def judges_interval(values: ArrayLike, by_judge: ArrayLike, level: float = 0.95)
         values: shape (n_queries,), on the panel's labels; NaN where undefined.
         by_judge: shape (n_judges, n_queries), the same on the labels of each judge alone.
         level: coverage.
+        groups: shape (n_queries,), the independent unit of each query; None: each is one.
 
     Returns:
         The interval, symmetric about the mean of `values`; undefined below `FEWEST_JUDGES`
@@ -44,19 +53,22 @@ def judges_interval(values: ArrayLike, by_judge: ArrayLike, level: float = 0.95)
     (0.12, 0.3)
     """
     v, own = np.asarray(values, np.float64), np.asarray(by_judge, np.float64)
-    v = v[~np.isnan(v)]
+    is_defined = ~np.isnan(v)
     n_judges = len(own)
     n_each = (~np.isnan(own)).sum(axis=1)
-    if n_judges < FEWEST_JUDGES or min(v.size, *n_each) < LEAST_QUERIES:
-        return UNDEFINED
-    of_queries = standard_error(v) ** 2
+    if n_judges < FEWEST_JUDGES:
+        return Interval.blank(FEW_JUDGES)
+    spread = unit_spread(v[is_defined], None if groups is None else np.asarray(groups)[is_defined])
+    if min(spread.n_units, *n_each) < LEAST_QUERIES:
+        return few_units(min(int(is_defined.sum()), *n_each))
+    of_queries = spread.error**2
     of_judges = np.pi / 2 * _variance(own) / n_judges
     variance = of_queries + of_judges
     if not variance > 0.0:
-        return UNDEFINED
-    freedom = variance**2 / (of_queries**2 / (v.size - 1) + of_judges**2 / (n_judges - 1))
+        return Interval.blank(ALL_EQUAL)
+    freedom = variance**2 / (of_queries**2 / spread.freedom + of_judges**2 / (n_judges - 1))
     half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * variance**0.5
-    return Interval(float(v.mean()) - half, float(v.mean()) + half)
+    return Interval(spread.mean - half, spread.mean + half)
 
 
 def _variance(own: Floats) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
@@ -10,15 +11,32 @@ from scipy.special import betaincinv, gammaincinv, ndtri
 
 @dataclass(frozen=True)
 class Interval:
-    """A closed interval; both ends NaN where it is undefined."""
+    """A closed interval; both ends NaN where it is left blank.
+
+    Attributes:
+        low, high: its ends.
+        reason: why it is blank; "" of an interval that is not.
+    """
 
     low: float
     high: float
+    reason: str = ""
+
+    @classmethod
+    def blank(cls, reason: str) -> Interval:
+        """Return no interval, with the reason."""
+        return cls(float("nan"), float("nan"), reason)
 
     @property
     def is_defined(self) -> bool:
         """Whether there is an interval."""
         return self.low == self.low  # NaN is not
+
+    def as_json(self) -> dict[str, Any]:
+        """Return both ends, null where blank, then with the reason."""
+        if self.is_defined:
+            return {"low": self.low, "high": self.high}
+        return {"low": None, "high": None} | ({"reason": self.reason} if self.reason else {})
 
 
 def clopper_pearson(n_yes: int, n: int, level: float = 0.95) -> Interval:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from lookalike.core.arrays import Floats
+from lookalike.core.arrays import Floats, Ints
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.defined_values import common_queries
 from lookalike.stats.proportion import Interval
+from lookalike.stats.units import PRODUCT, sample_words, unit_spread, unit_sums
 
 EXACT_UP_TO = 14
 _TOLERANCE = 1e-12
@@ -33,7 +34,9 @@ class PairedTest:
         n_queries: how many queries both are defined on.
         p: two-sided sign-flip p-value.
         p_holm: the same after Holm's correction over all pairs of this measure.
-        p_t: two-sided paired t-test, for comparison.
+        p_t: two-sided paired t-test, cluster-robust where queries share a unit, for comparison.
+        n_units: how many independent units the queries have; None in results made before.
+        unit: what a unit is, "product" or the column that names them.
     """
 
     first: str
@@ -45,6 +48,13 @@ class PairedTest:
     p: float
     p_holm: float
     p_t: float
+    n_units: int | None = None
+    unit: str = PRODUCT
+
+    @property
+    def sample(self) -> str:
+        """How many queries there are, and of how many units where they share some."""
+        return sample_words(self.n_queries, self.n_units, self.unit)
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,8 @@ def paired_tests(
         models: names, n_models of them.
         values: shape (n_models, n_queries), NaN where undefined; a model without any defined
             query is not tested.
-        resampling: the bootstrap samples of these queries, and the draws of the sign flips.
+        resampling: the bootstrap samples of these queries, their units, and the draws of the
+            sign flips, which flip all queries of a unit together.
         is_yes_no: whether the measure is 0 or 1 at every query; see `difference_intervals`.
 
     Returns:
@@ -120,7 +131,10 @@ def paired_tests(
     drawn, v = v[is_tested], v[is_tested][:, is_common].T
     if not models or v.shape[0] == 0:
         return MeasureTests(measure, (), np.nan, np.nan)
-    p = sign_flip_p(v, resampling.rng, resampling.n_permutations)
+    codes = np.arange(drawn.shape[1]) if resampling.units is None else resampling.units.codes
+    codes = codes[is_common]
+    p = sign_flip_p(unit_sums(v, codes), resampling.rng, resampling.n_permutations)
+    n_units = int(np.unique(codes).size)
     pairs = list(combinations(range(len(models)), 2))
     first, second = ([pair[side] for pair in pairs] for side in (0, 1))
     differences = np.where(is_common, drawn[first] - drawn[second], np.nan)
@@ -136,7 +150,9 @@ def paired_tests(
             n_queries=v.shape[0],
             p=float(p[i, j]),
             p_holm=float(p_holm),
-            p_t=_paired_t(v[:, i] - v[:, j]),
+            p_t=_paired_t(v[:, i] - v[:, j], codes),
+            n_units=n_units,
+            unit=PRODUCT if resampling.units is None else resampling.units.name,
         )
         for (i, j), p_holm, interval in zip(pairs, adjusted, intervals, strict=True)
     )
@@ -174,7 +190,7 @@ def sign_flip_p(values: Floats, rng: np.random.Generator, n_permutations: int = 
     all pairs.
 
     Args:
-        values: shape (n_queries, n_models); no NaN.
+        values: shape (n_queries, n_models), or the sums of units of queries; no NaN.
         rng: draws the flips of more queries.
         n_permutations: how many flips to draw.
 
@@ -218,7 +234,8 @@ def _effect_size(differences: Floats) -> float:
     return float(differences.mean()) / spread if spread > 0 else float("nan")
 
 
-def _paired_t(differences: Floats) -> float:
-    n = differences.size
-    effect = _effect_size(differences)
-    return float("nan") if np.isnan(effect) else float(2.0 * stdtr(n - 1, -abs(effect) * n**0.5))
+def _paired_t(differences: Floats, codes: Ints) -> float:
+    spread = unit_spread(differences, codes)
+    if not spread.error > 0:
+        return float("nan")
+    return float(2.0 * stdtr(spread.freedom, -abs(spread.mean) / spread.error))

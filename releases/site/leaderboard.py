@@ -23,6 +23,7 @@ from lookalike.release.human_line import release_human_line
 from lookalike.release.leaderboard import (
     ReleaseScores,
     pool_depth,
+    query_units,
     release_leaderboard,
     values_by_query,
 )
@@ -60,8 +61,10 @@ def leaderboard(
 
     def make() -> Leaderboard:
         scores = _hidden(release, submitted) if hidden else _public(release, submitted)
-        depth = pool_depth(Folder(files_folder(release)))
-        return release_leaderboard(scores, columns, by, depth=depth)
+        folder = Folder(files_folder(release))
+        return release_leaderboard(
+            scores, columns, by, depth=pool_depth(folder), units=query_units(folder)
+        )
 
     return _kept(f"release-leaderboard:{sha256(words.encode()).hexdigest()}", make)
 

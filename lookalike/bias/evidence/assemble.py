@@ -16,6 +16,7 @@ from lookalike.core.each import each
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import AlignedRun, Missing, has_list, match_run, pair_scores, scored_at
+from lookalike.stats.units import PRODUCT, Units
 
 MAX_ATTRIBUTE_VALUES = 30
 
@@ -32,6 +33,8 @@ class Extras:
         negatives: frozen random negatives as (query, candidate).
         contamination: their estimated share of positives.
         n_candidates: how many candidates a query has in the catalogue.
+        unit_of: {query: independent unit} for intervals and tests; None: `products`.
+        unit_name: what a unit is, "product" or the column that `unit_of` was read from.
     """
 
     families: Mapping[str, str] | None = None
@@ -41,6 +44,8 @@ class Extras:
     negatives: Sequence[tuple[str, str]] = ()
     contamination: float | None = None
     n_candidates: int | None = None
+    unit_of: Mapping[str, str] | None = None
+    unit_name: str = PRODUCT
 
 
 def assemble_evidence(
@@ -99,6 +104,11 @@ def assemble_evidence(
             for name, values in (more.attributes or {}).items()
         ),
         random_negatives=_negatives(pool, runs, matches, more) if more.negatives else None,
+        units=Units.of(
+            proposals.query_ids,
+            more.products if more.unit_of is None else more.unit_of,
+            more.unit_name,
+        ),
     )
 
 

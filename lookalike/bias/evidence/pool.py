@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.stats.units import Units
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ class PoolEvidence:
         votes: the answers behind the labels, or None.
         attributes: properties of the images, possibly none.
         random_negatives: a frozen list of negatives, or None.
+        units: of the queries, which intervals and tests treat as independent; None: each query.
     """
 
     n_queries: int
@@ -128,6 +130,7 @@ class PoolEvidence:
     votes: Votes | None = None
     attributes: tuple[Attribute, ...] = ()
     random_negatives: RandomNegatives | None = None
+    units: Units | None = None
 
     def __post_init__(self) -> None:
         _check_pairs(self)
@@ -138,6 +141,11 @@ class PoolEvidence:
     def n_pairs(self) -> int:
         """How many judged pairs the pool holds."""
         return int(self.labels.size)
+
+    @property
+    def unit_codes(self) -> Ints | None:
+        """Shape (n_queries,): the unit of each query; None where each is its own."""
+        return None if self.units is None else self.units.codes
 
     @cached_property
     def contributed(self) -> Bools:
@@ -219,6 +227,8 @@ def _check_extras(e: PoolEvidence) -> None:
     for a in e.attributes:
         if a.query_values.shape != (e.n_queries,) or a.candidate_values.shape != (e.n_pairs,):
             raise ValueError(f"attribute {a.name} does not fit the queries or pairs")
+    if e.units is not None and e.units.codes.shape != (e.n_queries,):
+        raise ValueError(f"units of {e.units.codes.size} queries do not fit {e.n_queries}")
     r = e.random_negatives
     if r is not None and r.scores.shape != (len(e.models), r.queries.size):
         raise ValueError(f"random negatives have scores of shape {r.scores.shape}")

@@ -28,6 +28,7 @@ from lookalike.bias.words.tables import (
 )
 from lookalike.stats.intervals import METHODS, WHAT_VARIES
 from lookalike.stats.text_tables import TEXT, table
+from lookalike.stats.units import sample_words
 
 _MOST_VALUES = 15
 
@@ -110,6 +111,9 @@ def _pool_lines(report: BiasReport) -> list[str]:
         f"Intervals: {s.level:.0%}, {METHODS[report.intervals]}; {s.n_bootstraps} bootstraps, "
         f"{s.n_permutations} sign flips"
     )
+    if report.units is not None and report.n_units is not None:
+        sample = sample_words(pool.n_queries, report.n_units, report.units)
+        lines.append(f"Independent units of intervals and tests: {sample}")
     lines.append(WHAT_VARIES)
     return lines
 

@@ -20,7 +20,7 @@ from evaluation.results.services import store_result
 from evaluation.results.stored import StoredResult
 from lookalike.bias.report import BiasReport
 from lookalike.core.dataclass_json import as_json, from_json
-from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
+from lookalike.stats.intervals import LEAST_QUERIES, METHOD, METHODS, WHAT_VARIES
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import PairedTest
 from tests.kept import kept
@@ -228,12 +228,12 @@ def test_the_judges_stand_beside_the_models(
 def test_the_chart_says_how_its_intervals_were_made(
     result: Result, client: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert interval_chart(leaderboard(StoredResult(result)), "score") is None  # too few queries
+    assert interval_chart(leaderboard(StoredResult(result)), METHOD) is None  # too few queries
     monkeypatch.setattr("lookalike.metrics.leaderboard.LEAST_QUERIES", 1)
     client.force_login(researcher)
     address = f"/results/{result.campaign.slug}/"
     page = client.get(address).content.decode()
-    assert METHODS["score"] in page
+    assert METHODS[METHOD] in page
     assert WHAT_VARIES in page
     del result.settings["intervals"]  # stored by a version that had percentiles only
     result.save()

@@ -7,6 +7,7 @@ import numpy as np
 
 from lookalike.bias.evidence.pool import Attribute, Lists, PoolEvidence, RandomNegatives, Votes
 from lookalike.io.tables import Qrels, Run
+from lookalike.stats.units import Units
 
 T = TypeVar("T")
 IMAGES = "abcdefgh"
@@ -99,6 +100,7 @@ def rich_pool(seed=0):
         unjudged_queries=np.array([3, 4]),
         unjudged_ranks=np.array([[1, 0], [0, 2], [0, 0]]),
         n_outside_pool=7,
+        units=Units(np.arange(pool.n_queries)),
     )
 
 

@@ -219,7 +219,7 @@ def test_a_stored_report_keeps_the_intervals_it_was_made_with(rich):
     for row in stored["model_rows"]:
         del row["micro_ap_interval"]
     old = from_json(BiasReport, json.loads(json.dumps(stored)))
-    assert (old.intervals, rich.intervals) == ("percentile", "score")
+    assert (old.intervals, rich.intervals) == ("percentile", "clustered")
     assert "percentile bootstrap" in as_text(old)
     assert "percentile bootstrap" not in as_text(rich)
     assert old.model_rows[0].macro_auc.interval == rich.model_rows[0].macro_auc.interval

@@ -143,10 +143,10 @@ def test_what_is_taken_away_keeps_apart_what_the_page_keeps_apart_and_explains_i
     notes = " ".join(table_notes(found, is_simulated=True))
     for words in (
         "The judgements are simulated",
-        "95 % intervals over queries",
+        "95 % intervals over 40 queries",
         "Models that share a letter",
         "Holm within the column",
-        "Queries: ROC-AUC 40.",
+        "Means over: ROC-AUC 40 queries.",
         "keep the order: new above raw 60%, deep above wide 100%, wide above plain 55%.",
     ):
         assert words in notes

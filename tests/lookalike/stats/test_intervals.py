@@ -6,13 +6,10 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import binom, t
 
 from lookalike.stats.bootstrap import query_counts
+from lookalike.stats.differences import difference_intervals, paired_score_interval
 from lookalike.stats.intervals import (
     LEAST_QUERIES,
-    difference_intervals,
-    grouped_interval,
     mean_interval,
-    paired_score_interval,
-    share_interval,
     standard_error,
     statistic_interval,
 )
@@ -35,7 +32,7 @@ def test_no_interval_stands_beside_fewer_than_ten_queries():
         assert np.isnan(interval(np.append(few, np.nan)).high)
         assert interval(enough).low < enough.mean() < interval(enough).high
     assert np.isnan(statistic_interval(0.5, 0.1, LEAST_QUERIES - 1).low)
-    assert np.isnan(share_interval(few > 0.5, np.arange(few.size)).low)
+    assert np.isnan(mean_interval(few > 0.5, groups=np.arange(few.size)).low)
 
 
 @pytest.mark.parametrize("n_yes", [0, 1, 12, 20])
@@ -129,8 +126,8 @@ def test_a_difference_has_no_interval_without_bootstraps():
 
 def test_pairs_of_one_query_are_not_counted_as_independent():
     is_part = np.repeat([1, 0, 0, 0] * 5, 5)
-    apart = share_interval(is_part, np.arange(100))
-    together = share_interval(is_part, np.repeat(np.arange(20), 5))
+    apart = mean_interval(is_part, groups=np.arange(100))
+    together = mean_interval(is_part, groups=np.repeat(np.arange(20), 5))
     assert together.high - together.low > 1.7 * (apart.high - apart.low)
 
 
@@ -138,12 +135,12 @@ def test_photos_of_one_product_are_not_counted_as_independent():
     rng = np.random.default_rng(0)
     products = np.repeat(np.arange(30), 4)
     found = (rng.random(30) < 0.5)[products].astype(float)  # all photos of a product, or none
-    alone, grouped = mean_interval(found), grouped_interval(found, products)
+    alone, grouped = mean_interval(found), mean_interval(found, groups=products)
     by_product = mean_interval(found[::4])
     assert grouped.high - grouped.low > 1.7 * (alone.high - alone.low)
     assert grouped.high - grouped.low == pytest.approx(by_product.high - by_product.low, rel=0.1)
     few = products < LEAST_QUERIES - 1
-    assert not grouped_interval(found[few], products[few]).is_defined
+    assert not mean_interval(found[few], groups=products[few]).is_defined
 
 
 def test_micro_values_average_to_the_area_and_are_its_slopes():
@@ -179,7 +176,7 @@ def test_a_level_that_is_no_share_is_refused(level):
     intervals = (
         lambda: mean_interval(values, level),
         lambda: statistic_interval(0.5, 0.1, 20, level),
-        lambda: grouped_interval(values, np.arange(20), level),
+        lambda: mean_interval(values, level, groups=np.arange(20)),
         lambda: difference_intervals(values[:, None], np.ones((2, 20)), level),
         lambda: paired_score_interval(6, 2, 30, level),
     )
