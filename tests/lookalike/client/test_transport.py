@@ -197,8 +197,8 @@ def test_a_changed_or_missing_manifest_is_refused(tmp_path):
 
 # ---- reading answers ----
 def test_new_fields_are_left_out_and_missing_ones_named():
-    data = {"value": 1, "n_defined": None, "low": None, "high": 0.5, "new": [1], "n_units": 7}
-    data = {**data, "no_interval": ""}
+    data: dict[str, object] = {"value": 1, "n_defined": None, "low": None, "high": 0.5}
+    data |= {"n_units": 7, "no_interval": "", "new": [1]}
     assert made(Measure, data) == Measure(1.0, None, None, 0.5, 7, "")
     with pytest.raises(UnexpectedAnswerError, match=r"Measure.*n_defined"):
         made(Measure, {"value": 1.0})
