@@ -63,10 +63,7 @@ def profile(request: HttpRequest) -> HttpResponse:
 @require_safe
 def people(request: HttpRequest) -> HttpResponse:
     """List everybody with an account."""
-    asked = {
-        name: request.GET.get(name, "").replace("\0", "")[:100]
-        for name in ("words", "role", "shown")
-    }
+    asked = {name: request.GET.get(name, "")[:100] for name in ("words", "role", "shown")}
     asked["shown"] = asked["shown"] if asked["shown"] in queries.SHOWN else "active"
     found = queries.people_matching(**asked)
     context = {

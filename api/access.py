@@ -5,13 +5,13 @@ Judging is blind, so annotators are let into nothing here, whatever their token 
 
 from __future__ import annotations
 
-from allauth.account.adapter import get_adapter
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
 from accounts.access import signed_in
 from accounts.models import Scope, User
+from accounts.sign_in.limits import network_of
 from accounts.tokens.services import TokenRefusedError, allowed_scopes, use_token
 from api.errors import ApiError
 from api.limits import REQUESTS, STRANGERS, UNKNOWN_TOKENS, spend
@@ -63,7 +63,7 @@ class TokenAccess(HttpBearer):
         try:
             row = use_token(token=token)
         except TokenRefusedError as problem:
-            spend(UNKNOWN_TOKENS, get_adapter(request).get_client_ip(request))
+            spend(UNKNOWN_TOKENS, network_of(request))
             raise ApiError(
                 401,
                 problem.code,
@@ -103,8 +103,7 @@ class PublicAccess(TokenAccess):
         """
         if request.headers.get("Authorization") or request.user.is_authenticated:
             return super().__call__(request)
-        address = get_adapter(request).get_client_ip(request)
-        request.api_spent = spend(STRANGERS, address)  # type: ignore[attr-defined]  # for headers
+        request.api_spent = spend(STRANGERS, network_of(request))  # type: ignore[attr-defined]  # for headers
         return AnonymousUser()
 
 

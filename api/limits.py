@@ -1,16 +1,16 @@
-"""How often somebody may ask: counts in fixed windows, kept by the cache server."""
+"""Rate limits of the API."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accounts.sign_in.limits import count
+from accounts.sign_in.limits import consume
 from api.errors import ApiError
 
 
 @dataclass(frozen=True)
 class Limit:
-    """So many requests in so many seconds."""
+    """At most `n` requests within `seconds`."""
 
     name: str
     n: int
@@ -19,7 +19,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Spent:
-    """Where somebody stands in a window that has not ended."""
+    """A caller's position under a limit, for the RateLimit headers."""
 
     limit: int
     left: int
@@ -28,23 +28,23 @@ class Spent:
 
 REQUESTS = Limit("requests", 600, 60)
 UPLOADS = Limit("uploads", 30, 3600)
-STRANGERS = Limit("requests-without-a-token", 120, 60)  # of one address
-UNKNOWN_TOKENS = Limit("unknown-tokens", 30, 60)  # of one address
+STRANGERS = Limit("requests-without-a-token", 120, 60)  # for each address
+UNKNOWN_TOKENS = Limit("unknown-tokens", 30, 60)  # for each address
 
 
-def spend(limit: Limit, who: str | int) -> Spent:
-    """Count one request.
+def spend(limit: Limit, actor: str | int) -> Spent:
+    """Record one request.
 
     Raises:
-        ApiError: 429, with the seconds until the window ends in Retry-After.
+        ApiError: 429 when the limit is reached. Retry-After gives the seconds to wait.
     """
-    n, seconds = count(f"api:{limit.name}", who, limit.seconds)
-    if n > limit.n:
+    usage = consume(f"api:{limit.name}", actor, limit=limit.n, seconds=limit.seconds)
+    if not usage.is_allowed:
         raise ApiError(
             429,
             "rate_limited",
             f"At most {limit.n} {limit.name.replace('-', ' ')} in {limit.seconds} seconds; "
-            f"try again in {seconds}.",
-            headers={"Retry-After": str(seconds)},
+            f"try again in {usage.seconds}.",
+            headers={"Retry-After": str(usage.seconds)},
         )
-    return Spent(limit.n, limit.n - n, seconds)
+    return Spent(limit.n, usage.remaining, usage.seconds)

@@ -28,6 +28,7 @@ from api.routes.results import router as evaluation_router
 from api.routes.review import router as review_router
 from api.routes.runs import router as runs_router
 from catalog.importing.upload_handlers import NoRoomError
+from releases.site.integrity import DamagedFileError
 
 DESCRIPTION = """Read catalogs, pools, templates, triplets, campaigns, judgements, runs, results and
 releases of a Lookalike site, and upload runs to be scored. Requests carry an access token, which
@@ -101,6 +102,11 @@ def _answer(request: HttpRequest, problem: ApiError) -> HttpResponse:
 @api.exception_handler(ApiError)
 def _refused(request: HttpRequest, problem: ApiError) -> HttpResponse:
     return _answer(request, problem)
+
+
+@api.exception_handler(DamagedFileError)
+def _damaged(request: HttpRequest, problem: DamagedFileError) -> HttpResponse:
+    return _answer(request, ApiError(503, "damaged", str(problem)))
 
 
 @api.exception_handler(Http404)

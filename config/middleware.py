@@ -65,6 +65,23 @@ def private_pages(get_response: Handler) -> Handler:
 
 
 API = "/api/v1/"  # /api/ itself is a page
+
+
+def drop_null_characters(get_response: Handler) -> Handler:
+    """Drop NUL characters from a page's query: PostgreSQL can neither store nor compare one.
+
+    The API rejects them by its own rules.
+    """
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        query = request.META.get("QUERY_STRING", "")
+        if "%00" in query and not request.path_info.startswith(API):
+            request.META["QUERY_STRING"] = query.replace("%00", "")
+        return get_response(request)
+
+    return respond
+
+
 API_ERRORS = {
     400: ("unreadable", "The request cannot be read."),
     403: ("forbidden", "This is not allowed."),

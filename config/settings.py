@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import secrets
@@ -96,7 +97,9 @@ CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
-        "KEY_PREFIX": "lookalike",
+        # values signed with another key are never found
+        "KEY_PREFIX": f"lookalike:{hashlib.sha256(SECRET_KEY.encode()).hexdigest()[:8]}",
+        "OPTIONS": {"serializer": "config.signed_cache.SignedSerializer"},
     },
     "process": {  # what a process need not tell the others
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
@@ -195,6 +198,7 @@ MIDDLEWARE = [
     "accounts.languages.ByBrowser",
     "config.pages.errors.second_reading",
     "config.middleware.unused_features",
+    "config.middleware.drop_null_characters",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -7,8 +7,8 @@ from functools import partial
 from io import FileIO
 
 from lookalike.core.stored_files import StoredFile, damage
-from lookalike.release.errors import ReleaseError
 from releases.models import Release
+from releases.site.integrity import DamagedFileError
 from releases.site.queries import manifest_of_release
 from releases.storage import archive_path, files_folder
 
@@ -23,8 +23,9 @@ def stored_files() -> Iterator[StoredFile]:
         yield StoredFile("release archive", path.name, check)
         try:
             manifest = manifest_of_release(release)
-        except (ReleaseError, OSError) as problem:
-            reason = "missing" if isinstance(problem, FileNotFoundError) else str(problem)
+        except DamagedFileError as problem:
+            cause = problem.__cause__
+            reason = "missing" if isinstance(cause, FileNotFoundError) else str(cause)
             yield StoredFile("release manifest", str(release), partial(str, reason))
             continue
         for name, entry in sorted(manifest.files.items()):

@@ -23,7 +23,6 @@ from lookalike.metrics.match import Missing
 from lookalike.release.errors import ReleaseError
 from releases.models import Release, Submission
 from releases.site.downloads import download
-from releases.site.integrity import DamagedFileError
 from releases.site.queries import (
     FileLine,
     Negative,
@@ -31,6 +30,7 @@ from releases.site.queries import (
     file_lines,
     frozen_negatives,
     line_or_404,
+    manifest_of_release,
     release_or_404,
     submission_or_404,
     visible_releases,
@@ -166,12 +166,14 @@ def releases(request: HttpRequest, page: Query[PageQuery]) -> Part[Release]:
 
 @router.get(
     "/releases/{slug:slug}/{version}",
-    response={200: ReleaseWhole, **errors(404)},
+    response={200: ReleaseWhole, **errors(404, 503)},
     summary="One release",
 )
 def release(request: HttpRequest, slug: str, version: str) -> Release:
     """Return a version of a benchmark with its files."""
-    return release_or_404(request.user, slug, version)
+    release = release_or_404(request.user, slug, version)
+    manifest_of_release(release)  # here its damage has a status; inside the schema it has none
+    return release
 
 
 @router.get(
@@ -188,10 +190,7 @@ def negatives(
     """
     release = release_or_404(request.user, slug, version)
     [start] = keys_in(page.after, 1) if page.after else (0,)
-    try:
-        rows = frozen_negatives(release, start, page.limit + 1)
-    except DamagedFileError as problem:
-        raise ApiError(503, "damaged", str(problem)) from problem
+    rows = frozen_negatives(release, start, page.limit + 1)
     more = make_cursor([start + page.limit]) if len(rows) > page.limit else None
     return Part(rows[: page.limit], more)
 
@@ -204,7 +203,7 @@ def negatives(
 )
 def release_archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip; Range resumes."""
-    return _sent(request, archive_line(release_or_404(request.user, slug, version)))
+    return download(request, archive_line(release_or_404(request.user, slug, version)))
 
 
 @router.get(
@@ -215,14 +214,7 @@ def release_archive(request: HttpRequest, slug: str, version: str) -> HttpRespon
 )
 def release_file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file of the manifest; Range resumes."""
-    return _sent(request, line_or_404(release_or_404(request.user, slug, version), path))
-
-
-def _sent(request: HttpRequest, line: FileLine) -> HttpResponseBase:
-    try:
-        return download(request, line)
-    except DamagedFileError as problem:
-        raise ApiError(503, "damaged", str(problem)) from problem
+    return download(request, line_or_404(release_or_404(request.user, slug, version), path))
 
 
 @router.post(

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 
 from accounts.models import User
-from accounts.sign_in.limits import count
+from accounts.sign_in.limits import consume
 from catalog.importing.uploads import MAX_BYTES, check_room, uploads_folder
 from lookalike.core.errors import Refused
 
@@ -86,9 +86,9 @@ class BoundedUploads(FileUploadHandler):
         if self._is_counted or not isinstance(user, User) or path.startswith("/api/"):
             return
         self._is_counted = True
-        n, seconds = count("page:uploads", user.pk, HOUR)
-        if n > settings.UPLOADS_AN_HOUR:
-            raise TooManyUploadsError(seconds)
+        usage = consume("page:uploads", user.pk, limit=settings.UPLOADS_AN_HOUR, seconds=HOUR)
+        if not usage.is_allowed:
+            raise TooManyUploadsError(usage.seconds)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         """Pass the data on."""

@@ -69,7 +69,7 @@ def words(request: HttpRequest, slug: str) -> HttpResponse:
     spaces = list(spaces_of(catalog))
     asked = request.GET.get("space", "")
     chosen = next((one for one in spaces if one.slug == asked), spaces[0] if spaces else None)
-    text = request.GET.get("q", "").replace("\0", "").strip()[:MAX_TEXT]
+    text = request.GET.get("q", "").strip()[:MAX_TEXT]
     context: dict[str, Any] = {
         **page_frame(request, catalog), "spaces": spaces, "space": chosen, "text": text,
     }  # fmt: skip

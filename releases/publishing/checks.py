@@ -5,6 +5,7 @@ from __future__ import annotations
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify_files import against_manifest
 from releases.models import Release, Visibility
+from releases.site.integrity import DamagedFileError
 from releases.site.queries import campaigns_asking, manifest_of_release
 from releases.storage import files_folder
 
@@ -19,5 +20,9 @@ def check_publishable(release: Release) -> None:
         raise ReleaseError(f"{release} is for members alone; show it to everybody first.")
     if asking := campaigns_asking(release):
         raise ReleaseError(f"{asking[0]}: its judges would read the votes of others.")
-    for finding in against_manifest(files_folder(release), manifest_of_release(release)):
+    try:
+        manifest = manifest_of_release(release)
+    except DamagedFileError as problem:
+        raise ReleaseError(str(problem)) from problem
+    for finding in against_manifest(files_folder(release), manifest):
         raise ReleaseError(f"{release} is damaged: {finding}")

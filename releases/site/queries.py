@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import uuid
 from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ from lookalike.release.format.manifest import Entry, Manifest, make_entry, parse
 from lookalike.release.format.tables import rows_of
 from releases.freeze.requests import parse_version
 from releases.models import AskedRelease, Release, Submission, Visibility
-from releases.site.integrity import check_whole
+from releases.site.integrity import DamagedFileError, check_whole
 from releases.storage import archive_path, files_folder
 
 FREEZE_TASK = "releases.tasks.freeze"
@@ -37,6 +38,7 @@ SCORE_TASK = "releases.tasks.score"
 IMPORT_TASK = "releases.tasks.import_back"
 DAILY_QUOTA = 5
 PAUSE = timedelta(minutes=1)
+logger = logging.getLogger(__name__)
 
 Person = User | AnonymousUser
 
@@ -162,8 +164,16 @@ class FileLine:
 
 
 def manifest_of_release(release: Release) -> Manifest:
-    """Return the manifest; it was checked when the release was frozen."""
-    return parse_manifest((files_folder(release) / MANIFEST).read_bytes(), MANIFEST)
+    """Return the manifest.
+
+    Raises:
+        DamagedFileError: The file is missing, cut or changed on the disk.
+    """
+    try:
+        return parse_manifest((files_folder(release) / MANIFEST).read_bytes(), MANIFEST)
+    except (ReleaseError, OSError) as problem:
+        logger.error("The manifest of %s cannot be read: %s.", release, problem)
+        raise DamagedFileError(f"{MANIFEST} of {release} is damaged on the server.") from problem
 
 
 def archive_line(release: Release) -> FileLine:
@@ -173,7 +183,11 @@ def archive_line(release: Release) -> FileLine:
 
 
 def file_lines(release: Release) -> Iterator[FileLine]:
-    """Yield the files of a release, without its images, which come in the archive."""
+    """Yield the files of a release, without its images, which come in the archive.
+
+    Raises:
+        DamagedFileError: The manifest is damaged.
+    """
     for path, entry in manifest_of_release(release).files.items():
         if not path.startswith("images/"):
             yield FileLine.of(release, path, entry)
@@ -184,9 +198,11 @@ def line_or_404(release: Release, path: str) -> FileLine:
 
     Raises:
         Http404: there is none of that path.
+        DamagedFileError: The manifest is damaged.
     """
     if path == MANIFEST:
-        size = (files_folder(release) / MANIFEST).stat().st_size
+        file = files_folder(release) / MANIFEST
+        size = file.stat().st_size if file.exists() else 0
         return FileLine(release, MANIFEST, MANIFEST, _manifest_sha256(release), size)
     entry = manifest_of_release(release).files.get(path)
     signature = files_folder(release) / SIGNATURE
@@ -203,7 +219,7 @@ def _manifest_sha256(release: Release) -> str:
     Its seal is of all else that it says, so it is none of the file; where it does not fit, it is
     what no file has.
     """
-    with suppress(ReleaseError):
+    with suppress(DamagedFileError):
         manifest = manifest_of_release(release)
         if manifest.seal == release.seal:
             return hashlib.sha256(manifest.text().encode()).hexdigest()

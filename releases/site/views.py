@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -83,7 +84,10 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     hidden = _asks_hidden(request, release)
     board = board_of(release, request.user, request.GET.get("by", ""), hidden=hidden)
     person = request.user
-    files = list(file_lines(release))
+    try:
+        files, damage = list(file_lines(release)), ""
+    except DamagedFileError as problem:  # the page stays: people cite it
+        files, damage = [], str(problem)
     context: dict[str, Any] = {
         "release": release,
         "facts": facts,
@@ -98,6 +102,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "signature": signature_of(release),
         "groups": _grouped(files),
         "n_files": len(files),
+        "damage": damage,
         "n_downloads": n_downloads(release),
         "bibtex": bibtex(facts, release.doi),
         "cite_as": cite_as(facts, release.doi),
@@ -185,21 +190,25 @@ def citation_file(request: HttpRequest, slug: str, version: str) -> HttpResponse
 @require_safe
 def archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip."""
-    return _sent(request, archive_line(release_or_404(request.user, slug, version)))
+    release = release_or_404(request.user, slug, version)
+    return _sent(request, release, lambda: archive_line(release))
 
 
 @require_safe
 def file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file."""
-    return _sent(request, line_or_404(release_or_404(request.user, slug, version), path))
+    release = release_or_404(request.user, slug, version)
+    return _sent(request, release, lambda: line_or_404(release, path))
 
 
-def _sent(request: HttpRequest, line: FileLine) -> HttpResponseBase:
-    """Return a download, or a page that says why it is not given away."""
+def _sent(
+    request: HttpRequest, release: Release, find_line: Callable[[], FileLine]
+) -> HttpResponseBase:
+    """Return a download, or a page that says why the file is withheld."""
     try:
-        return download(request, line)
+        return download(request, find_line())
     except DamagedFileError as problem:
-        context = {"release": line.release, "problem": str(problem)}
+        context = {"release": release, "problem": str(problem)}
         return render(request, "releases/damaged.html", context, status=503)
 
 
@@ -207,7 +216,7 @@ def _sent(request: HttpRequest, line: FileLine) -> HttpResponseBase:
 @admin_required
 def freeze(request: HttpRequest) -> HttpResponse:
     """The form that freezes a release."""
-    slug = request.GET.get("campaign", "").replace("\0", "")
+    slug = request.GET.get("campaign", "")
     campaign = Campaign.objects.filter(slug=slug).first()
     form = FreezeForm(request.POST or None, initial=first_words(campaign))
     if request.method == "POST" and form.is_valid():

@@ -357,3 +357,24 @@ def test_nobody_outside_sees_a_public_release_while_its_campaign_is_judged(
     close_campaign(campaign=world.campaign, by=None, reason="All pairs are judged.")
     assert Client().get(BASE).status_code == 200
     assert "once no open campaign asks its pairs" not in signed_in(admin).get(BASE).content.decode()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"schema_version": 7', None])
+def test_a_damaged_manifest_leaves_the_citation_page_and_withholds_files(
+    client: Client, release: Release, content: bytes | None
+) -> None:
+    path = files_folder(release) / "MANIFEST.json"
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    shown = client.get(BASE)
+    assert (shown.status_code, shown.context["groups"]) == (200, [])
+    assert "MANIFEST.json" in shown.context["damage"]
+    for url in (
+        f"{BASE}files/MANIFEST.json",
+        f"{BASE}files/release.json",
+        "/api/v1/releases/small/1.0.0",
+        "/api/v1/releases/small/1.0.0/files/release.json",
+    ):
+        assert client.get(url).status_code == 503, url
