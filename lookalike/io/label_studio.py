@@ -9,19 +9,32 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 from lookalike.io.errors import FormatError
+from lookalike.io.image_spellings import plain_name
 from lookalike.io.json_text import JsonText
+from lookalike.io.label_studio_images import ImageKeys
+from lookalike.io.label_studio_tasks import (
+    Answer,
+    LeftOut,
+    answers_of_control,
+    plain_word,
+    read_answers,
+)
+from lookalike.io.named_images import NameOf
+from lookalike.io.repeats import Repeats, without_repeats
 from lookalike.io.tables import Row
+from lookalike.io.vote_options import VoteOptions
 
 LOCAL_FILES = "/data/local-files/?d="
 SIMILAR = frozenset({"similar", "same", "yes", "match", "1", "true"})
 DIFFERENT = frozenset({"different", "dissimilar", "not similar", "no", "no match", "0", "false"})
 NO_VOTE = frozenset({"can't tell", "cant tell", "cannot tell", "cant_tell", "unsure", "skip"})
+SIDES = frozenset({"left", "right"})
 LABELS = ("different", "similar")
-PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 CONFIG = """<View>
   <View style="display: flex; gap: 1em">
     <Image name="query" value="$query"/><Image name="candidate" value="$candidate"/>
@@ -32,6 +45,26 @@ CONFIG = """<View>
   </Choices>
 </View>
 """
+
+
+class PairVote(NamedTuple):
+    """One user's answer about one pair.
+
+    Attributes:
+        line: of the task.
+        task: its number, from 1.
+        query: name of the image.
+        candidate: likewise.
+        worker: who answered, "" where the file does not say.
+        label: 1 similar, 0 different, None for no vote (can't tell).
+    """
+
+    line: int
+    task: int
+    query: str
+    candidate: str
+    worker: str
+    label: int | None
 
 
 class PairwiseAnswer(NamedTuple):
@@ -52,34 +85,70 @@ class PairwiseAnswer(NamedTuple):
     reason: str = ""
 
 
-def is_label_studio(file: JsonText) -> bool:
-    """Whether JSON is a list of tasks of Label Studio."""
-    value = file.value
-    return isinstance(value, list) and bool(value) and _is_task(value[0])
+def pair_votes(
+    file: JsonText, options: VoteOptions | None = None, name_of: NameOf = plain_name
+) -> list[PairVote]:
+    """Return what each user said of each pair.
 
+    A task's pair is named by the keys `query` and `candidate` of its data, or as the options say.
+    Of a user's several annotations of one pair the first or last by their time counts, or they
+    are an error. Several choices of one annotation must say the same.
 
-def label_studio_rows(file: JsonText) -> Iterator[Row]:
-    """Yield the pairs that have an answer, with the majority of them; a tie is different.
-
-    The images are `query` and `candidate` of a task's data, else the two texts that name pictures,
-    the first being the query. Cancelled annotations, predictions and "can't tell" are no votes.
+    Args:
+        file: an export, in full or as JSON-MIN.
+        options: control, configuration, and which of a user's answers counts.
+        name_of: the name of an image, from its address.
 
     Raises:
-        FormatError: no task, a task without two images, or a choice that is neither similar nor
-            different.
+        FormatError: no such control or several that fit, a task without its two images, a choice
+            that is neither similar nor different, or choices that contradict each other.
     """
-    for number, (line, task) in enumerate(file.entries(), 1):
-        if not _is_task(task):
-            raise FormatError(file.path, line, f'task {number} lacks "data" or "annotations"')
-        query, candidate = _images(file, line, task["data"], ("query", "candidate"))  # type: ignore[index]
-        votes = Counter(
-            vote
-            for annotation in _annotations(task)
-            for choice in _values(annotation, "choices")
-            if (vote := _vote(file, line, choice)) is not None
-        )
-        if votes:
-            yield Row(line, query, candidate, int(votes[1] > votes[0]))
+    options = options or VoteOptions()
+    answers, left_out = read_answers(file)
+    words = SIMILAR | DIFFERENT
+    answers = answers_of_control(file.path, answers, words, options.control, left_out)
+    keys = ImageKeys(file.path, ("query", "candidate"), options)
+    votes = []
+    for answer in _by_time(answers):
+        query, candidate = map(name_of, keys.images(answer))
+        label = _label(file, answer)
+        votes.append(PairVote(answer.line, answer.task, query, candidate, answer.worker, label))
+
+    def refuse(first: PairVote, second: PairVote) -> FormatError:
+        reason = f"user {second.worker!r} answered this pair before, in line {first.line}"
+        return FormatError(file.path, second.line, f"{reason}; say which counts (--repeats)")
+
+    repeats = options.repeats or Repeats.ERROR
+    counted, n_repeated = without_repeats(votes, _question, repeats, refuse)
+    options.notes.extend(_notes(left_out, n_repeated, repeats))
+    if n_no_vote := sum(vote.label is None for vote in counted):
+        options.notes.append(f"left out: {n_no_vote:,} answers that are no vote (can't tell)")
+    return counted
+
+
+def label_studio_rows(
+    file: JsonText, options: VoteOptions | None = None, name_of: NameOf = plain_name
+) -> Iterator[Row]:
+    """Yield each pair that has a vote with its majority; a tie is different.
+
+    Args:
+        file, options, name_of: as of `pair_votes`.
+
+    Raises:
+        FormatError: as `pair_votes`.
+    """
+    options = options or VoteOptions()
+    counts: dict[tuple[str, str], Counter[int]] = {}
+    line_of: dict[tuple[str, str], int] = {}
+    for vote in pair_votes(file, options, name_of):
+        if vote.label is not None:
+            pair = vote.query, vote.candidate
+            counts.setdefault(pair, Counter())[vote.label] += 1
+            line_of.setdefault(pair, vote.line)
+    if n_ties := sum(count[0] == count[1] for count in counts.values()):
+        options.notes.append(f"{n_ties:,} pairs with a tie are different")
+    for pair, count in counts.items():
+        yield Row(line_of[pair], *pair, int(count[1] > count[0]))
 
 
 def label_studio_pieces(labels: Iterable[tuple[str, str, int]]) -> Iterator[str]:
@@ -107,60 +176,70 @@ def label_studio_pieces(labels: Iterable[tuple[str, str, int]]) -> Iterator[str]
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-def pairwise_answers(file: JsonText) -> Iterator[PairwiseAnswer]:
+def pairwise_answers(
+    file: JsonText, options: VoteOptions | None = None, name_of: NameOf = plain_name
+) -> Iterator[PairwiseAnswer]:
     """Yield the answers to pairwise tasks: which of two candidates is closer to the anchor.
 
-    The images are `anchor`, `left` and `right` of a task's data, else the three texts that name
-    pictures, in that order.
+    Left and right are the two objects that the control names (`to_name`), the anchor is the
+    image `anchor` of the data; or as the options or the keys `left` and `right` say. Without
+    `options.repeats` every answer of a user counts.
+
+    Args:
+        file, options, name_of: as of `pair_votes`.
 
     Raises:
-        FormatError: no task, or one without three images.
+        FormatError: no such control or several that fit, no task, or one without three images.
     """
-    for number, (line, task) in enumerate(file.entries(), 1):
-        if not _is_task(task):
-            raise FormatError(file.path, line, f'task {number} lacks "data" or "annotations"')
-        data = task["data"]  # type: ignore[index]
-        anchor, left, right = _images(file, line, data, ("anchor", "left", "right"))
-        condition = str(data.get("condition") or "")
-        for annotation in _annotations(task):
-            worker = annotation.get("completed_by", "")
-            if isinstance(worker, dict):
-                worker = worker.get("email") or worker.get("id", "")
-            for selected in _values(annotation, "selected"):
-                if selected not in ("left", "right"):
-                    reason = f"{selected!r} is neither left nor right"
-                    yield PairwiseAnswer(line, (), reason=reason)
-                    continue
-                chosen = (left, right) if selected == "left" else (right, left)
-                yield PairwiseAnswer(line, (anchor, *chosen), condition, str(worker))
+    options = options or VoteOptions()
+    answers, left_out = read_answers(file)
+    answers = answers_of_control(file.path, answers, SIDES, options.control, left_out)
+    keys = ImageKeys(file.path, ("anchor", "left", "right"), options)
+    yield from [_pairwise(answer, keys, name_of) for answer in _by_time(answers)]
+    options.notes.extend(left_out.notes())
 
 
-def _is_task(task: object) -> bool:
-    return (
-        isinstance(task, dict)
-        and isinstance(task.get("data"), dict)
-        and isinstance(task.get("annotations"), list)
-    )
+def _pairwise(answer: Answer, keys: ImageKeys, name_of: NameOf) -> PairwiseAnswer:
+    objects = answer.objects
+    named = dict(zip(("left", "right"), objects, strict=True)) if len(objects) == 2 else None
+    anchor, left, right = map(name_of, keys.images(answer, named))
+    selected = {plain_word(word) for word in answer.words}
+    if len(selected) != 1 or not selected <= SIDES:
+        shown = ", ".join(map(repr, answer.words))
+        return PairwiseAnswer(answer.line, (), reason=f"{shown} is neither left nor right")
+    chosen = (left, right) if selected == {"left"} else (right, left)
+    condition = str(answer.data.get("condition") or "")
+    return PairwiseAnswer(answer.line, (anchor, *chosen), condition, answer.worker)
 
 
-def _annotations(task: object) -> Iterator[dict[str, object]]:
-    for annotation in task["annotations"]:  # type: ignore[index]
-        if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
-            yield annotation
+def _by_time(answers: list[Answer]) -> Iterator[Answer]:
+    """Yield answers as they stand, those of one task by their time where all have one."""
+    for _, group in groupby(answers, key=lambda answer: answer.task):
+        same = list(group)
+        yield from sorted(same, key=lambda one: one.time) if all(a.time for a in same) else same
 
 
-def _values(annotation: dict[str, object], key: str) -> Iterator[str]:
-    results = annotation.get("result")
-    for result in results if isinstance(results, list) else []:
-        value = result.get("value") if isinstance(result, dict) else None
-        found = value.get(key) if isinstance(value, dict) else None
-        for text in found if isinstance(found, list) else [found]:
-            if text is not None:
-                yield str(text)
+def _question(vote: PairVote) -> tuple[str, ...] | None:
+    return (vote.worker, vote.query, vote.candidate) if vote.worker else None
+
+
+def _label(file: JsonText, answer: Answer) -> int | None:
+    labels = {_vote(file, answer.line, word) for word in answer.words}
+    if len(labels) != 1:
+        shown = ", ".join(map(repr, answer.words))
+        raise FormatError(file.path, answer.line, f"the choices {shown} contradict each other")
+    return labels.pop()
+
+
+def _notes(left_out: LeftOut, n_repeated: int, repeats: Repeats) -> list[str]:
+    notes = left_out.notes()
+    if n_repeated:
+        notes.append(f"left out: {n_repeated:,} repeated answers; the {repeats} one counts")
+    return notes
 
 
 def _vote(file: JsonText, line: int, choice: str) -> int | None:
-    word = choice.strip().casefold().replace("’", "'")
+    word = plain_word(choice)
     if word in SIMILAR:
         return 1
     if word in DIFFERENT:
@@ -169,30 +248,6 @@ def _vote(file: JsonText, line: int, choice: str) -> int | None:
         return None
     reason = f"the choice {choice!r} is neither similar nor different"
     raise FormatError(file.path, line, reason)
-
-
-def _images(
-    file: JsonText, line: int, data: dict[str, object], names: tuple[str, ...]
-) -> list[str]:
-    """Return the images of a task, by the names of their keys or else by their endings."""
-    values: list[object] = [data.get(name) for name in names]
-    if not all(isinstance(value, str) and value for value in values):
-        values = [value for value in data.values() if _names_picture(value)]
-    if len(values) != len(names):
-        reason = f"{len(values)} images in its data where {len(names)} belong; "
-        raise FormatError(file.path, line, f"{reason}name them {', '.join(names)}")
-    return [_path(str(value)) for value in values]
-
-
-def _names_picture(value: object) -> bool:
-    return isinstance(value, str) and _path(value).lower().endswith(PICTURES)
-
-
-def _path(address: str) -> str:
-    """Return the path behind an address of local file storage; any other as it is."""
-    if address.startswith(LOCAL_FILES[:-2]):
-        return parse_qs(urlsplit(address).query).get("d", [address])[0]
-    return address
 
 
 def _address(path: str) -> str:

@@ -11,18 +11,28 @@ import pyarrow.parquet as pq
 from lookalike.io.column_table import ColumnTable, column_names
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
+from lookalike.io.image_spellings import plain_name
 from lookalike.io.json_text import read_json
-from lookalike.io.label_studio import is_label_studio, label_studio_rows
+from lookalike.io.label_studio import label_studio_rows
+from lookalike.io.label_studio_tasks import is_label_studio
 from lookalike.io.line_formats import LABEL_COLUMNS, csv_rows, jsonl_rows, trec_qrels_rows
+from lookalike.io.named_images import NameOf
 from lookalike.io.parquet import n_values, parquet_rows, values_of
 from lookalike.io.runs import sniff
 from lookalike.io.tables import Qrels, Row, labels_from
+from lookalike.io.vote_options import VoteOptions
 from lookalike.io.vsd import annotation_rows, vsd_products
 
 IMAGE_NAMES = ("path", "image_id")
 
 
-def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
+def read_qrels(
+    path: str | Path,
+    *,
+    min_rel: int | None = None,
+    options: VoteOptions | None = None,
+    name_of: NameOf = plain_name,
+) -> Qrels:
     """Return the labels in a file of VSD or Label Studio JSON, TREC qrels, CSV, JSONL or parquet.
 
     The format is told by the content. A pair that occurs twice with the same label counts once.
@@ -31,6 +41,8 @@ def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
         path: the file.
         min_rel: for graded labels: from this grade on a pair is positive, below it negative; a
             negative grade is no judgement, as in trec_eval. nDCG takes the grades as gains.
+        options: how to read the votes of Label Studio; receives notes on what is left out.
+        name_of: the name of an image from its address in Label Studio.
 
     Raises:
         FormatError: a malformed line, a label outside {0, 1}, conflicting labels, no pairs.
@@ -43,7 +55,11 @@ def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
         return labels_from(path, parquet_rows(path, LABEL_COLUMNS), unit="row", min_rel=min_rel)
     if kind == "json":
         file = read_json(path)
-        rows = label_studio_rows(file) if is_label_studio(file) else annotation_rows(file)
+        rows = (
+            label_studio_rows(file, options, name_of)
+            if is_label_studio(file)
+            else annotation_rows(file)
+        )
     elif kind == "jsonl":
         rows = jsonl_rows(path, LABEL_COLUMNS)
     elif kind == "csv":

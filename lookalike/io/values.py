@@ -189,8 +189,11 @@ class ValueColumn:
 
     def _alike(self) -> Iterator[Finding]:
         """Yield values that one thing may be written as."""
-        for code, form in ((Code.CASE, _folded), (Code.LEADING_ZEROS, _without_zeros),
-                           (Code.EQUAL_NUMBERS, _number_text)):  # fmt: skip
+        for code, form in (
+            (Code.CASE, _folded),
+            (Code.LEADING_ZEROS, _without_zeros),
+            (Code.EQUAL_NUMBERS, _number_text),
+        ):
             groups: dict[str, dict[str, list[str]]] = {}
             for text, known in self._repaired.items():
                 if key := form(known):

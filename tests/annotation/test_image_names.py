@@ -12,9 +12,14 @@ from lookalike.io.image_names import UnknownImageError
 from pooling.sources.image_names import Names
 
 PATH = "H&M/blue + white 1.jpg"
-WRITTEN = ("H%26M/blue%20%2B%20white%201.jpg", ".\\H&M\\blue + white 1.jpg",
-           f"/data/local-files/?d={PATH}", f"file:///home/me/{PATH}",
-           "blue + white 1.jpg", "blue + white 1")  # fmt: skip
+WRITTEN = (
+    "H%26M/blue%20%2B%20white%201.jpg",
+    ".\\H&M\\blue + white 1.jpg",
+    f"/data/local-files/?d={PATH}",
+    f"file:///home/me/{PATH}",
+    "blue + white 1.jpg",
+    "blue + white 1",
+)
 
 
 @pytest.mark.django_db

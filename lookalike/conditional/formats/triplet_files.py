@@ -17,12 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.conditional.formats.json_files import read_json_list
+from lookalike.conditional.formats.triplet_repeats import counted_triplets
 from lookalike.conditional.types import Defect, Triplet
 from lookalike.io.csv_text import csv_lines, not_utf8, protected, unprotected
 from lookalike.io.errors import FormatError
+from lookalike.io.image_spellings import plain_name
 from lookalike.io.json_text import read_json
 from lookalike.io.label_studio import pairwise_answers
+from lookalike.io.named_images import NameOf
 from lookalike.io.runs import sniff
+from lookalike.io.vote_options import VoteOptions
 
 COLUMNS = ("anchor", "closer", "farther")
 OPTIONAL = ("condition", "worker")
@@ -54,6 +58,8 @@ def read_triplets(
     known_images: Collection[str] | None = None,
     conditions: Collection[str] | None = None,
     where: Mapping[str, str] | None = None,
+    options: VoteOptions | None = None,
+    name_of: NameOf = plain_name,
 ) -> TripletEntries:
     """Return the triplets of a CSV file, or of the JSON of Label Studio.
 
@@ -64,14 +70,18 @@ def read_triplets(
             (`unknown_condition`), and one without any triplet is listed at the end
             (`condition_without_triplets`, its index being the number of rows).
         where: {column: value}; other rows are passed over as if they were not there. Of CSV.
+        options: of Label Studio control and configuration; and which of a worker's answers to
+            one triplet counts. The others are malformed (`repeated`); without `repeats` all count.
+        name_of: the name of an image from its address in Label Studio.
 
     Raises:
         FormatError: no such header or column, broken quoting, not UTF-8, or no usable row.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
+    path, options = Path(path), options or VoteOptions()
     if sniff(path) == "json":
-        return _checked(path, _pairwise_rows(path), known_images, conditions)
+        rows = _pairwise_rows(path, options, name_of)
+        return counted_triplets(path, _checked(path, rows, known_images, conditions), options)
     lines = csv_lines(path)
     _, header = next(lines, (1, []))
     header = [name.strip().lower() for name in header]
@@ -86,7 +96,7 @@ def read_triplets(
             reason = f"there is no one column {name!r} among {','.join(header)!r}"
             raise FormatError(path, 1, reason)
     rows = _csv_rows(lines, header, {header.index(name): v for name, v in wanted.items()})
-    return _checked(path, rows, known_images, conditions)
+    return counted_triplets(path, _checked(path, rows, known_images, conditions), options)
 
 
 def read_integer_triplets(
@@ -173,8 +183,8 @@ def _csv_rows(
             yield line, Triplet(*values), False
 
 
-def _pairwise_rows(path: Path) -> Iterator[_Row]:
-    for answer in pairwise_answers(read_json(path)):
+def _pairwise_rows(path: Path, options: VoteOptions, name_of: NameOf) -> Iterator[_Row]:
+    for answer in pairwise_answers(read_json(path), options, name_of):
         if answer.reason:
             yield answer.line, answer.reason, False
         else:

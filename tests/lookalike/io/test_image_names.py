@@ -22,10 +22,24 @@ from lookalike.io.image_spellings import normal_path, plain_name
 A, B, C = "a" * 64, "a" * 20 + "b" * 44, "c" * 64
 LOCAL = "/data/local-files/?d="
 PATHS = [
-    "plain.jpg", "H&M/a.jpg", "H&M 1.jpg", "cat+dog.jpg", "a#1.jpg", "100% wool.jpg",
-    "crème brûlée.jpg", "Ünder.jpg", "b;c.jpg", "o'neill.jpg", "what?.jpg", "x y z.jpg",
-    "50%20off.jpg", "a=b&c=d.png", "[1].jpg", "日本/靴.jpg", "deep/er/one.webp",
-]  # fmt: skip
+    "plain.jpg",
+    "H&M/a.jpg",
+    "H&M 1.jpg",
+    "cat+dog.jpg",
+    "a#1.jpg",
+    "100% wool.jpg",
+    "crème brûlée.jpg",
+    "Ünder.jpg",
+    "b;c.jpg",
+    "o'neill.jpg",
+    "what?.jpg",
+    "x y z.jpg",
+    "50%20off.jpg",
+    "a=b&c=d.png",
+    "[1].jpg",
+    "日本/靴.jpg",
+    "deep/er/one.webp",
+]
 
 
 def names(*paths: str, **more: object) -> ImageNames[str]:
@@ -73,7 +87,7 @@ def packed(uri: str) -> str:
         lambda path: path.rpartition("/")[2],
         lambda path: path.rpartition(".")[0],
     ],
-)  # fmt: skip
+)
 def test_a_picture_is_found_however_its_name_is_written(path, written):
     assert names(*PATHS).find(written(path)) == path
 

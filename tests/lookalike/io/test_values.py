@@ -95,9 +95,19 @@ def test_damage_is_found_with_its_rows(values, code, rows, grave):
 
 @pytest.mark.parametrize(
     "values",
-    [["a", "b"], ["1", "2", "10"], ["1.0", "2.0", "1"], ["007", "008"], ["nano", "nanette"],
-     ["4E12", "1e10", "0x1F"], ["A-1", "a-2"], ["", ""], ["1-2", "Feb"], ["ß", "s"]],
-)  # fmt: skip
+    [
+        ["a", "b"],
+        ["1", "2", "10"],
+        ["1.0", "2.0", "1"],
+        ["007", "008"],
+        ["nano", "nanette"],
+        ["4E12", "1e10", "0x1F"],
+        ["A-1", "a-2"],
+        ["", ""],
+        ["1-2", "Feb"],
+        ["ß", "s"],
+    ],
+)
 def test_values_that_nothing_happened_to_are_no_findings(values):
     for kind in ValueKind:
         assert [one for one in found(kind, values).values() if one.code != Code.REPAIRED] == []
