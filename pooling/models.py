@@ -82,6 +82,10 @@ class Pool(models.Model):
     exclude_same_product = models.BooleanField(
         default=True, help_text="Other images of a query's own product are no candidates."
     )
+    shared_product_ids = models.BooleanField(
+        default=False,
+        help_text="A product id means the same product in the catalogs of queries and candidates.",
+    )
     candidate_rule = models.JSONField(
         default=dict, blank=True, help_text="Which further images are no candidates."
     )

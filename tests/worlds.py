@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -175,6 +176,57 @@ def build_world(
         pool=pool, name=f"Campaign {catalog.slug}", panel=judges, scale=scale
     )
     return World(catalog, images, vectors, pool, campaign, judges)
+
+
+def build_wild_world(n_queries: int = 8, **rules: Any) -> World:
+    """Make thirty images of ten products, and queries of another catalog with the same ids.
+
+    `images` holds the candidates, then the queries; `rules` go to the request for the pool.
+    """
+    rng = np.random.default_rng(6)
+    shop, wild = (Catalog.objects.create(slug=slug, name=slug) for slug in ("shop", "wild"))
+    images = [*_photos(shop, 30), *_photos(wild, n_queries, every=1)]
+    vectors = {spec: rng.normal(size=(len(images), 6)) for spec in SPECS}
+    sets = {
+        spec: (embed(shop, spec, array[:30]), embed(wild, spec, array[30:]))
+        for spec, array in vectors.items()
+    }
+    request = PoolRequest(
+        name="Wild", catalog=shop, query_catalog=wild, specs=SPECS, k=4,
+        rule=QueryRule(n=n_queries), **rules,
+    )  # fmt: skip
+    pool = create_pool(request=request, created_by=None)
+    for source in pool.sources.all():
+        of_images, of_queries = sets[source.spec]
+        found = nearest_candidates(pool, source.k, of_images, of_queries)
+        store_proposals(source=source, answer=Answer(found, of_images, of_queries))
+    update_stats(pool=pool)
+    judges = [User.objects.create_user(f"w-{n}", role=Role.ANNOTATOR) for n in range(3)]
+    campaign = open_pool_campaign(pool=pool, name="Campaign wild", panel=judges)
+    return World(shop, images, vectors, pool, campaign, judges)
+
+
+def _photos(catalog: Catalog, n: int, every: int = 3) -> list[Image]:
+    """Store images of a catalog, `every` of them of one product, ids from p0 on."""
+    images = Image.objects.bulk_create(
+        Image(
+            catalog=catalog,
+            sha256=hashlib.sha256(f"{catalog.slug} {row}".encode()).hexdigest(),
+            product_id=f"p{row // every}",
+            attributes={"colour": ["red", "blue"][row % 2]},
+            width=8,
+            height=8,
+            image_format="PNG",
+            n_bytes=1,
+            perceptual_hash="0" * 16,
+        )
+        for row in range(n)
+    )
+    SourceFile.objects.bulk_create(
+        SourceFile(catalog=catalog, image=image, path=f"{catalog.slug}/{row}.png")
+        for row, image in enumerate(images)
+    )
+    return images
 
 
 def same_colour(query: Image, candidate: Image) -> bool:

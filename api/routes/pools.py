@@ -37,6 +37,9 @@ class PoolOut(Schema):
         validation_alias="rule.describe", description="How they were chosen, in words."
     )
     exclude_same_product: bool
+    shared_product_ids: bool = Field(
+        description="Queries come from another catalog, and a product id means the same in both."
+    )
     candidates: str = Field(
         validation_alias="candidates.describe",
         description="Further rules on candidates in words; empty for none.",

@@ -99,6 +99,7 @@ def _by_rules_of(pilot: Pool, request: PoolRequest) -> PoolRequest:
         ),
         seed=pilot.seed + 1,
         exclude_same_product=pilot.exclude_same_product,
+        shared_product_ids=pilot.shared_product_ids,
         candidates=pilot.candidates,
         index=pilot.index,
     )

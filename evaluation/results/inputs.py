@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,11 +21,13 @@ from catalog.vectors.projections import parent_spec
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from lookalike.bias.evidence.files import Proposals, VoteTable
 from lookalike.core.arrays import Ints
+from lookalike.core.products import Products
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, sorted_names
 from lookalike.pooling import eds
 from lookalike.stats.units import Units
 from pooling.models import Pool, PoolSource
+from pooling.pools.products import product_keys
 from pooling.pools.queries import pool_of, stored_proposals
 
 
@@ -37,6 +39,7 @@ class ImageTable:
         ids: shape (n_images,), database ids.
         names: SHA-256 of each.
         products: product id of each, "" where unknown.
+        catalogs: catalog id of each.
         attributes: attributes of each.
     """
 
@@ -44,6 +47,7 @@ class ImageTable:
     names: list[str]
     products: list[str]
     attributes: list[dict[str, str]]
+    catalogs: list[int]
 
     @classmethod
     def of(cls, catalog_ids: Iterable[int]) -> ImageTable:
@@ -51,10 +55,10 @@ class ImageTable:
         rows = list(
             Image.objects.filter(catalog_id__in=set(catalog_ids))
             .order_by("id")
-            .values_list("id", "sha256", "product_id", "attributes")
+            .values_list("id", "sha256", "product_id", "attributes", "catalog_id")
         )
-        ids, names, products, attributes = zip(*rows, strict=True) if rows else ([], [], [], [])
-        return cls(np.array(ids, np.int64), list(names), list(products), list(attributes))
+        ids, *columns = zip(*rows, strict=True) if rows else ([],) * 5
+        return cls(np.array(ids, np.int64), *map(list, columns))
 
     def rows(self, image_ids: Ints) -> Ints:
         """Return where images stand in the table; all of them must be in it."""
@@ -63,16 +67,33 @@ class ImageTable:
             raise InputError("a judged image is in none of the campaign's catalogs")
         return at
 
-    def product_numbers(self) -> Ints:
-        """Return one number per product for each image, -1 where the product is unknown."""
-        number = {name: code for code, name in enumerate(sorted(set(self.products) - {""}))}
-        return np.array([number.get(name, -1) for name in self.products], np.int64)
+    def product_keys(self, pool: Pool | None) -> list[str]:
+        """Return the key of each image's product by the rule of a pool."""
+        return product_keys(pool, zip(self.catalogs, self.products, strict=True))
 
-    def products_apart(self, pool: Pool | None) -> dict[str, str] | None:
-        """Return the product of each image, None where a pool admits the query's own product."""
+    def products_apart(
+        self, pool: Pool | None, asking: Collection[int] = (), offering: Collection[int] = ()
+    ) -> Mapping[str, str] | None:
+        """Return the product of each image, None where a pool admits the query's own product.
+
+        Args:
+            pool: whose rule holds; its catalogs say what an image that is in both shows.
+            asking, offering: catalogs of queries and of candidates, where there is no pool.
+        """
         if pool is not None and not pool.exclude_same_product:
             return None
-        return dict(zip(self.names, self.products, strict=True))
+        keys = self.product_keys(pool)
+        if len(set(self.catalogs)) == 1:
+            return dict(zip(self.names, keys, strict=True))
+        if pool is not None:
+            asking, offering = {pool.asking.pk}, {pool.catalog_id}
+        return Products(self.prefer(keys, offering), self.prefer(keys, asking))
+
+    def prefer(self, keys: Sequence[str], catalogs: Collection[int]) -> dict[str, str]:
+        """Return keys by name; an image of several catalogs has its key in one of those given."""
+        rows = zip(self.names, keys, self.catalogs, strict=True)
+        ordered = sorted(rows, key=lambda row: row[2] in catalogs)
+        return {name: key for name, key, _ in ordered}
 
     def named(self, image_ids: Ints) -> list[str]:
         """Return the names of images."""
@@ -118,18 +139,33 @@ class EvaluationInputs:
 
     @cached_property
     def product_of(self) -> dict[str, str]:
-        """Product of each image, "" where unknown."""
-        return dict(zip(self.images.names, self.images.products, strict=True))
+        """Product of each image, as a query where it is in two catalogs; "" where unknown."""
+        asking = {self.pool.asking.pk} if self.pool else set(self.images.catalogs)
+        return self.images.prefer(self.images.products, asking)
 
     @cached_property
     def units(self) -> Units:
         """The product of each labelled query: queries of one product are not independent."""
         return Units.of(self.qrels.query_ids, self.product_of)
 
-    @property
-    def products(self) -> dict[str, str] | None:
+    @cached_property
+    def products(self) -> Mapping[str, str] | None:
         """Product of each image, or None where the pool admits the query's own product."""
-        return self.images.products_apart(self.pool)
+        return products_of(self.images, self.campaign, self.pool)
+
+
+def products_of(
+    images: ImageTable, campaign: Campaign, pool: Pool | None
+) -> Mapping[str, str] | None:
+    """Return the products that a campaign keeps apart, as `ImageTable.products_apart`."""
+    if pool is not None:
+        return images.products_apart(pool)
+    asked = list(
+        campaign.questions.order_by()
+        .values_list("query__catalog_id", "candidate__catalog_id")
+        .distinct()
+    )
+    return images.products_apart(None, {query for query, _ in asked}, {other for _, other in asked})
 
 
 def read_inputs(campaign: Campaign, *, without: PanelMember | None = None) -> EvaluationInputs:

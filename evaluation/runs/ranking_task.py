@@ -12,6 +12,7 @@ from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import Vectors, load_vectors
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, ImageTable
 from lookalike.core.arrays import Ints
+from lookalike.core.products import number_products
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.metrics.embedding_runs import LIST_DEPTH, Gallery, embedding_run
@@ -103,18 +104,19 @@ def ranking_task(
     catalog_ids = np.setdiff1d(catalog_ids, np.array(without, np.int64))
     query_ids = np.setdiff1d(pair_queries, np.array(without, np.int64))
     is_scored = np.isin(pair_queries, query_ids) & np.isin(pair_candidates, catalog_ids)
-    products = images.product_numbers()
-    if not pool.exclude_same_product:
-        products[:] = -1
+    keys = images.product_keys(pool)
     names = images.named(catalog_ids)
     place = {name: row for row, name in enumerate(names)}
     query_names = images.named(query_ids)
+    of_queries, of_images = number_products(
+        *([keys[row] for row in images.rows(ids).tolist()] for ids in (query_ids, catalog_ids))
+    )
     gallery = Gallery(
         query_ids=query_names,
         image_ids=names,
         own=np.array([place.get(name, -1) for name in query_names], np.int64),
-        query_products=products[images.rows(query_ids)],
-        image_products=products[images.rows(catalog_ids)],
+        query_products=of_queries,
+        image_products=of_images,
         judged_queries=np.searchsorted(query_ids, pair_queries[is_scored]),
         judged_images=np.searchsorted(catalog_ids, pair_candidates[is_scored]),
         admitted=make_filters(pool, query_ids, catalog_ids) if by_rules else None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from annotation.models import Campaign, QuestionKind
 from catalog.image_names import names_of_contents
 from catalog.models import Catalog, Image
 from evaluation.below_pool.pairs import drawn_beside_pool
-from evaluation.results.inputs import ImageTable
+from evaluation.results.inputs import ImageTable, products_of
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.io.image_names import ImageNames
@@ -62,10 +64,10 @@ class Target:
         named = map(self.images.named, (self.query_ids, self.candidate_ids))
         return Qrels.of((q, c, 0) for q, c in zip(*named, strict=True))
 
-    @property
-    def products(self) -> dict[str, str] | None:
+    @cached_property
+    def products(self) -> Mapping[str, str] | None:
         """Product of each image, or None where the pool admits the query's own product."""
-        return self.images.products_apart(self.pool)
+        return products_of(self.images, self.campaign, self.pool)
 
 
 def names_of_target(target: Target) -> ImageNames[str]:

@@ -74,6 +74,7 @@ class Pool:
     seed: int
     queries: str
     exclude_same_product: bool
+    shared_product_ids: bool
     candidates: str
     index: str
     n_queries: int

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
+from lookalike.core.products import number_products, query_product
 from lookalike.io.tables import Run, sorted_names
 from lookalike.search import numpy_search
 from lookalike.search.filters import Filters, Keys
@@ -58,24 +59,24 @@ def named_gallery(
         query_ids: distinct names.
         image_ids: distinct names.
         pairs: query and candidate of what was judged.
-        products: of images, "" where unknown; None where pairs of one product are compared.
+        products: of images, "" where unknown, or `Products` where queries come from another
+            catalog; None where pairs of one product are compared.
     """
-    known = products or {}
-    number = {product: at for at, product in enumerate(sorted(set(known.values()) - {""}))}
+    of_queries, of_images = number_products(
+        [query_product(products, query) for query in query_ids],
+        [(products or {}).get(image, "") for image in image_ids],
+    )
     query_at = {query: row for row, query in enumerate(query_ids)}
     image_at = {image: row for row, image in enumerate(image_ids)}
     judged = [(query_at[q], image_at[c]) for q, c in pairs if q in query_at and c in image_at]
     rows = np.array(judged, np.int64).reshape(-1, 2)
 
-    def numbers(ids: Sequence[str]) -> Ints:
-        return np.array([number.get(known.get(image, ""), -1) for image in ids], np.int64)
-
     return Gallery(
         query_ids=query_ids,
         image_ids=image_ids,
         own=np.array([image_at.get(query, -1) for query in query_ids], np.int64),
-        query_products=numbers(query_ids),
-        image_products=numbers(image_ids),
+        query_products=of_queries,
+        image_products=of_images,
         judged_queries=rows[:, 0],
         judged_images=rows[:, 1],
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.products import Products, query_product
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 
@@ -106,7 +107,8 @@ def match_run(
     Args:
         qrels: the labels.
         run: the scores, of any set of pairs.
-        products: {image: product}, "" for an image without one; None: no products are known.
+        products: {image: product}, "" for an image without one, or `Products` where queries
+            come from another catalog; None: no products are known.
         mode: "image" keeps every image of a product; "product" keeps one candidate each.
 
     Raises:
@@ -117,7 +119,7 @@ def match_run(
         raise InputError("mode 'product' needs the product of each image (metadata)")
     ids = tuple(sorted({*qrels.candidate_ids, *run.candidate_ids}))
     code_of = {name: code for code, name in enumerate(ids)}
-    product_of, query_product = _product_codes(ids, qrels.query_ids, products)
+    product_of, product_of_query = _product_codes(ids, qrels.query_ids, products)
     known = {name: code for code, name in enumerate(qrels.query_ids)}
     query_of = np.array([known.get(name, -1) for name in run.query_ids], dtype=np.int64)
     run_queries = query_of[run.queries]
@@ -125,14 +127,17 @@ def match_run(
     run_queries = run_queries[is_known]
     run_candidates = _recoded(run.candidate_ids, code_of)[run.candidates[is_known]]
     candidates = _recoded(qrels.candidate_ids, code_of)[qrels.candidates]
-    is_compared = product_of[run_candidates] != query_product[run_queries]
+    own = np.array([code_of.get(name, -1) for name in qrels.query_ids], dtype=np.int64)
+    is_compared = product_of[run_candidates] != product_of_query[run_queries]
+    is_compared &= run_candidates != own[run_queries]
     aligned = AlignedRun(
         query_ids=qrels.query_ids,
         candidate_ids=ids,
         queries=qrels.queries,
         candidates=candidates,
         labels=qrels.labels.astype(np.int64),
-        is_excluded=product_of[candidates] == query_product[qrels.queries],
+        is_excluded=(product_of[candidates] == product_of_query[qrels.queries])
+        | (candidates == own[qrels.queries]),
         run_queries=run_queries[is_compared],
         run_candidates=run_candidates[is_compared],
         scores=run.scores[is_known][is_compared],
@@ -233,19 +238,24 @@ def _product_codes(
     candidate_ids: Sequence[str], query_ids: Sequence[str], products: Mapping[str, str] | None
 ) -> tuple[Ints, Ints]:
     """Number the products of candidates and queries; an image without one is its own."""
-    images = (*candidate_ids, *query_ids)
     keys: list[str | tuple[str]]
     if products is None:
-        keys = list(images)
+        keys = [*candidate_ids, *query_ids]
     else:
-        try:
-            keys = [products[image] or (image,) for image in images]
-        except KeyError as missing:
-            reason = f"the metadata says nothing about image {missing.args[0]!r}"
-            raise InputError(reason) from None
+        if not isinstance(products, Products):  # which knows the candidates alone
+            _refuse_unknown(products, query_ids)
+        _refuse_unknown(products, candidate_ids)
+        keys = [products[image] or (image,) for image in candidate_ids]
+        keys += [query_product(products, image) or (image,) for image in query_ids]
     code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
     codes = np.array([code_of[key] for key in keys], dtype=np.int64)
     return codes[: len(candidate_ids)], codes[len(candidate_ids) :]
+
+
+def _refuse_unknown(products: Mapping[str, str], images: Sequence[str]) -> None:
+    unknown = next((image for image in images if image not in products), None)
+    if unknown is not None:
+        raise InputError(f"the metadata says nothing about image {unknown!r}")
 
 
 def _collapsed(aligned: AlignedRun, products: Mapping[str, str]) -> AlignedRun:

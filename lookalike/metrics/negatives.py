@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lookalike.core.arrays import Ints
+from lookalike.core.products import query_product
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import match_run
@@ -195,6 +196,6 @@ def _barred(
     barred = []
     for query, judged in qrels.by_query().items():
         codes = [code_of[name] for name in (query, *judged) if name in code_of]
-        codes += siblings.get((products or {}).get(query, ""), [])
+        codes += siblings.get(query_product(products, query), [])
         barred.append(np.array(codes, dtype=np.int64))
     return barred

@@ -10,6 +10,7 @@ import numpy as np
 
 from lookalike.bias.evidence.files import Proposals, make_proposals
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.products import is_own_product
 from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.tables import Qrels, Run
@@ -203,11 +204,10 @@ def _proposed(
 ) -> Iterator[tuple[str, str, str, int]]:
     for query, scores in run.by_query().items():
         if query in queries:
-            own = products.get(query, "")
             ranked = sorted(
                 (-score, name)
                 for name, score in scores.items()
-                if name != query and (not own or products.get(name, "") != own)
+                if name != query and not is_own_product(products, query, name)
             )
             for rank, (_, candidate) in enumerate(ranked[:depth], 1):
                 yield query, candidate, run.name, rank

@@ -17,7 +17,7 @@ from lookalike.release.format.manifest import make_entry
 from lookalike.release.format.tables import TableWriter, column_values, named, write_table
 from lookalike.release.labelling import collect_votes, excluded_columns, label_columns, pair_keys
 from lookalike.release.mteb_tables import has_mteb, write_mteb
-from lookalike.release.random_negatives import negative_columns, own_product, product_codes
+from lookalike.release.random_negatives import negative_columns, own_product
 from lookalike.release.rounds import estimated_results, judged_share
 from lookalike.release.scoring import compute_results, result_columns
 from lookalike.release.statistics import compute_statistics
@@ -77,16 +77,13 @@ def _derive_tables(release: Folder) -> None:
     write_table(out, "labels", label_columns(votes, release.info["tie_rule"]))
     labels = release.table("labels")
     asked = release.table("pairs", ["query_id", "image_id"])
-    is_own = own_product(asked, release.product_of)
-    if not release.info["exclude_same_product"]:
-        is_own[:] = False
+    is_own = own_product(asked, release.products)
     hidden = release.hidden_queries
     public = np.array([query not in hidden for query in column_values(asked["query_id"])], np.bool_)
     write_table(
         out, "excluded", excluded_columns(votes, asked.filter(public), labels, is_own[public])
     )
     qrels = release.qrels()
-    products = product_codes(release.product_of, ids)
     images = release.table("images", ["image_id", "is_candidate"])
     order = np.argsort(np.array(images["image_id"].to_pylist()))
     is_candidate = np.asarray(images["is_candidate"].to_numpy(), np.bool_)[order]
@@ -96,7 +93,7 @@ def _derive_tables(release: Folder) -> None:
         qrels,
         ids,
         is_candidate=is_candidate,
-        products=products,
+        products=release.known_products,
         asked=np.concatenate(known),
         seed=release.info["seeds"]["negatives"],
     )

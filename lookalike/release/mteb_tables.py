@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from lookalike.core.products import query_product
 from lookalike.io.parquet import n_values
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import MTEB_PATHS
@@ -34,7 +35,11 @@ def has_mteb(info: Mapping[str, Any]) -> bool:
 def write_mteb(release: Folder) -> None:
     """Write both tables; without the pictures where the folder does not hold them."""
     for path, ids in mteb_rows(release).items():
-        _write(release, release.path / path, ids)
+        if path == MTEB_PATHS[1]:
+            products = [query_product(release.products, query) for query in ids]
+        else:
+            products = [(release.products or {}).get(image, "") for image in ids]
+        _write(release, release.path / path, dict(zip(ids, products, strict=True)))
 
 
 def mteb_rows(release: Folder) -> dict[str, list[str]]:
@@ -62,9 +67,10 @@ def _schema(*, with_images: bool) -> pa.Schema:
     return pa.schema(fields, metadata={"huggingface": about})
 
 
-def _write(release: Folder, path: Path, ids: list[str]) -> None:
+def _write(release: Folder, path: Path, product_of: dict[str, str]) -> None:
+    """Write the images whose products are given, in their order."""
     file_of = dict(release.rows("images", "image_id", "file"))
-    products = release.products or {}
+    ids = list(product_of)
     with_images = holds_images(release) and (release.path / "images").is_dir()
     with TableWriter(path, _schema(with_images=with_images)) as writer:
         for start in range(0, len(ids), _BLOCK):
@@ -81,7 +87,7 @@ def _write(release: Folder, path: Path, ids: list[str]) -> None:
                 {
                     "id": block,
                     "modality": ["image"] * len(block),
-                    "product_id": [products.get(image, "") for image in block],
+                    "product_id": [product_of[image] for image in block],
                     "image": pictures,
                 }
             )

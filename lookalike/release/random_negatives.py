@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lookalike.core.arrays import Bools, Ints
+from lookalike.core.products import is_own_product, query_product
 from lookalike.io.tables import Qrels
 from lookalike.metrics.negatives import draw_uniform
 from lookalike.release.format.tables import named, rows_of
-
-
-def product_codes(products: dict[str, str], ids: tuple[str, ...]) -> Ints:
-    """Return one number for each product, one of its own for an image without any."""
-    codes: dict[tuple[bool, str], int] = {}
-    return np.array(
-        [
-            codes.setdefault((bool(products[name]), products[name] or name), len(codes))
-            for name in ids
-        ],
-        np.int64,
-    )
 
 
 def negative_columns(
@@ -30,7 +20,7 @@ def negative_columns(
     ids: tuple[str, ...],
     *,
     is_candidate: Bools,
-    products: Ints,
+    products: Mapping[str, str],
     asked: Ints,
     seed: int,
 ) -> dict[str, Any]:
@@ -40,7 +30,7 @@ def negative_columns(
         qrels: the labels by the release's rule.
         ids: names of all images, ascending.
         is_candidate: shape (n_images,), what may be drawn at all.
-        products: shape (n_images,), from `product_codes`.
+        products: of images, as in `match_run`; those of the query's own are never drawn.
         asked: shape (n_pairs,), query code * n_images + candidate code of the pairs put to the
             judges or proposed by a model; never drawn.
         seed: of the draw.
@@ -49,14 +39,18 @@ def negative_columns(
     queries = np.array([place[name] for name in qrels.query_ids], np.int64)
     wanted = np.bincount(qrels.queries[qrels.labels == 1], minlength=queries.size)
     asked = np.unique(asked)
-    by_product = np.argsort(products, kind="stable")
-    starts = np.searchsorted(products[by_product], np.arange(products.max(initial=-1) + 2))
+    of_product: dict[str, list[int]] = {}
+    for code, name in enumerate(ids):
+        of_product.setdefault(products.get(name, ""), []).append(code)
     never = np.flatnonzero(~is_candidate)
     barred = []
     for query in queries.tolist():
         first, last = np.searchsorted(asked, [query * len(ids), (query + 1) * len(ids)])
-        own = by_product[starts[products[query]] : starts[products[query] + 1]]
-        barred.append(np.concatenate([never, own, [query], asked[first:last] % len(ids)]))
+        product = query_product(products, ids[query])
+        own = of_product.get(product, []) if product else []
+        barred.append(
+            np.concatenate([never, [*own, query], asked[first:last] % len(ids)]).astype(np.int64)
+        )
     drawn = draw_uniform(wanted, len(ids), barred, np.random.default_rng(seed))
     n_drawn = np.array([codes.size for codes in drawn], np.int64)
     candidates = np.concatenate(drawn) if drawn else np.zeros(0, np.int64)
@@ -66,11 +60,11 @@ def negative_columns(
     }
 
 
-def own_product(pairs: pa.Table, products: dict[str, str]) -> Bools:
+def own_product(pairs: pa.Table, products: Mapping[str, str] | None) -> Bools:
     """Mark the pairs of a query and an image of its own product."""
     return np.array(
         [
-            bool(products[query]) and products[query] == products[candidate]
+            is_own_product(products, query, candidate)
             for query, candidate in rows_of(pairs, "query_id", "image_id")
         ],
         np.bool_,

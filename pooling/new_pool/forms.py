@@ -36,6 +36,12 @@ class CandidatesForm(forms.Form):
         label="Leave out other images of a query's own product",
         help_text="Recommended: experts need not be asked whether a thing looks like itself.",
     )
+    shared_product_ids = forms.BooleanField(
+        required=False,
+        label="Product ids are shared with the catalog of the queries",
+        help_text="An id then means the same product in both, which is left out as above. "
+        "Otherwise a product belongs to its catalog, whatever its id.",
+    )
     same = forms.CharField(
         required=False,
         max_length=200,
@@ -123,6 +129,7 @@ class PoolForm(SourcesForm, QueriesForm, CandidatesForm):
             rule=self.query_rule(cleaned),
             seed=cleaned["seed"],
             exclude_same_product=cleaned["exclude_same_product"],
+            shared_product_ids=cleaned["shared_product_ids"],
             index=cleaned["index"] or Index.EXACT,
         )
         with _about("same"):

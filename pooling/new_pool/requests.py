@@ -38,6 +38,7 @@ class PoolRequest:
 
     Attributes:
         specs: its sources that need no file.
+        shared_product_ids: a product id means the same product in both catalogs.
         k: the depth of sources without one of their own.
         candidates: which further images are no candidates.
         index: how the nearest vectors are found.
@@ -53,6 +54,7 @@ class PoolRequest:
     query_catalog: Catalog | None = None
     seed: int = 0
     exclude_same_product: bool = True
+    shared_product_ids: bool = False
     candidates: CandidateRule = field(default_factory=CandidateRule)
     index: str = "exact"
     depths: Mapping[str, int] = field(default_factory=dict)
@@ -90,6 +92,11 @@ def check_request(request: PoolRequest) -> None:
         raise Refused("name", "that word is part of an address here; choose another.")
     if request.query_catalog == request.catalog:
         raise Refused("query catalog", "leave it empty to ask from the same catalog.")
+    if request.shared_product_ids and request.query_catalog is None:
+        raise Refused(
+            "shared_product_ids",
+            "only where queries come from another catalog: choose it, or leave this off.",
+        )
     n_images = request.catalog.images.count()
     n_others = n_images if request.query_catalog else n_images - 1
     if not 1 <= request.k <= n_others:

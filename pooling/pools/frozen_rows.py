@@ -11,6 +11,7 @@ from jobs.work.snapshot import Snapshot
 
 POOLS = """
 select p.id, p.slug, p.name, p.k, p.seed, p.query_rule, p.exclude_same_product,
+       p.shared_product_ids,
        p.catalog_id as catalog, coalesce(p.query_catalog_id, p.catalog_id) as query_catalog,
        (select count(*) from pooling_poolquery q where q.pool_id = p.id) as n_queries,
        p.candidate_rule
@@ -54,6 +55,7 @@ class FrozenPool(NamedTuple):
     seed: int
     query_rule: dict[str, Any]
     exclude_same_product: bool
+    shared_product_ids: bool
     catalog: int
     query_catalog: int
     n_queries: int

@@ -62,6 +62,7 @@ def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
             seed=request.seed,
             query_rule=request.rule.as_json(),
             exclude_same_product=request.exclude_same_product,
+            shared_product_ids=request.shared_product_ids,
             candidate_rule=request.candidates.as_json(),
             index=request.index,
             created_by=created_by,
@@ -135,6 +136,7 @@ def _differences(pool: Pool, request: PoolRequest) -> list[str]:
         "seed": (pool.seed, request.seed),
         "queries": (pool.rule.describe(), request.rule.describe()),
         "same product left out": (pool.exclude_same_product, request.exclude_same_product),
+        "shared product ids": (pool.shared_product_ids, request.shared_product_ids),
         "candidates": (
             pool.candidates.describe() or "all",
             request.candidates.describe() or "all",

@@ -10,6 +10,7 @@ from django.db import transaction
 from catalog.models import Image
 from lookalike.pooling.stats import pool_stats
 from pooling.models import Pool
+from pooling.pools.products import product_key_of
 from pooling.pools.queries import stored_proposals
 from pooling.sources.admission import n_admissible
 
@@ -55,15 +56,17 @@ def n_excluded_pairs(pool: Pool) -> int:
         query_ids = pool.query_ids
         n_of_query = n_admissible(pool, query_ids)
         return int(len(query_ids) * pool.catalog.images.count() - n_of_query.sum())
-    asked = list(pool.queries.values_list("image__sha256", "image__product_id"))
+    query_ids = pool.query_ids.tolist()
     images = Image.objects.filter(catalog=pool.catalog)
-    if pool.query_catalog is not None:
-        same = [sha256 for sha256, _ in asked]
-        return images.filter(sha256__in=same).count()
-    if not pool.exclude_same_product:
-        return len(asked)
-    n_of_product = Counter(images.exclude(product_id="").values_list("product_id", flat=True))
-    return sum(n_of_product[product] if product else 1 for _, product in asked)
+    offered = dict(images.values_list("sha256", "pk"))
+    key_of = product_key_of(pool, Image.objects.filter(catalog__in={pool.catalog, pool.asking}))
+    n_of_key = Counter(key_of[pk] for pk in offered.values())
+    n_excluded = 0
+    for pk, sha256 in Image.objects.filter(pk__in=query_ids).values_list("pk", "sha256"):
+        own, key = offered.get(sha256), key_of[pk]
+        n_excluded += n_of_key[key] if key else 0
+        n_excluded += own is not None and not (key and key_of[own] == key)
+    return n_excluded
 
 
 def summary(pool: Pool) -> dict[str, Any]:

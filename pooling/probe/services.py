@@ -46,6 +46,7 @@ def start_probe(*, request: PoolRequest, query_ids: Sequence[int], owner: User) 
             "catalog_id": request.catalog.pk,
             "query_catalog_id": request.query_catalog.pk if request.query_catalog else None,
             "exclude_same_product": request.exclude_same_product,
+            "shared_product_ids": request.shared_product_ids,
             "candidate_rule": request.candidates.as_json(),
             "depths": [[spec, request.depth_of(spec)] for spec in request.all_specs],
             "query_ids": [query_ids[place] for place in drawn],
@@ -65,6 +66,7 @@ def probe(
     query_ids: Sequence[int],
     n_queries: int,
     progress: JobProgress,
+    shared_product_ids: bool = False,
 ) -> dict[str, Any]:
     """Return what each model would add to the pool; may run twice.
 
@@ -79,6 +81,7 @@ def probe(
         catalog=catalogs[catalog_id],
         query_catalog=catalogs[query_catalog_id] if query_catalog_id else None,
         exclude_same_product=exclude_same_product,
+        shared_product_ids=shared_product_ids,
         candidate_rule=candidate_rule,
     )
     progress.start(0, len(depths), "Looking for vectors", is_long=True)

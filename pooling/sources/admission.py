@@ -14,18 +14,16 @@ from catalog.curation.services import omitted_ids
 from catalog.models import Catalog, Image, NearDuplicate
 from jobs.services import JobError
 from lookalike.core.arrays import Ints
+from lookalike.core.products import number_products
 from lookalike.images.near_duplicates import NEAR_BITS
 from lookalike.search.collapse_duplicates import one_of_each
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.scored import admissible
 from pooling.models import Pool
-from pooling.new_pool.requests import PoolRequest
+from pooling.pools.products import Rules, product_key_of
 
 NO_KEY = -1
 BLOCK = 64  # queries whose hashes are compared with the catalog's at once
-
-
-Rules = Pool | PoolRequest
 
 
 def make_filters(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
@@ -39,17 +37,13 @@ def make_filters(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
         JobError: a query of the same catalog is not among the candidates.
     """
     apart: list[Keys] = []
-    products_apart: list[Keys] = []
     omitted = _omitted(rules, query_ids, candidate_ids)
     own = None
     if rules.query_catalog is not None:
         apart.append(_contents(rules.catalog, query_ids, candidate_ids))
     else:
         own = find_rows(query_ids, candidate_ids)
-        if rules.exclude_same_product:
-            products = _products(rules.catalog, candidate_ids)
-            products_apart = [Keys(queries=products[own], catalog=products)]
-    products_apart += omitted
+    products_apart = [*_products(rules, query_ids, candidate_ids), *omitted]
     apart += products_apart
     if not rules.candidates:
         return Filters(own=own, apart=apart)
@@ -180,13 +174,14 @@ def _units(groups: Ints, same: list[Ints]) -> Ints:
     return np.asarray(units.reshape(-1), np.int64)
 
 
-def _products(catalog: Catalog, image_ids: Ints) -> Ints:
-    """Return a number for the product of each image; NO_KEY where none is known."""
-    product_of = dict(Image.objects.filter(catalog=catalog).values_list("pk", "product_id"))
-    numbers: dict[str, int] = {"": NO_KEY}
-    return np.array(
-        [numbers.setdefault(product_of[int(pk)], len(numbers)) for pk in image_ids], np.int64
-    )
+def _products(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> list[Keys]:
+    """Return the products of queries and candidates, nothing where they have none in common."""
+    held = Image.objects.filter(catalog__in={rules.catalog, rules.asking})
+    key_of = product_key_of(rules, held)
+    asked, offered = ([key_of[pk] for pk in ids.tolist()] for ids in (query_ids, candidate_ids))
+    if not {*asked} & {*offered} - {""}:
+        return []
+    return [Keys(*number_products(asked, offered))]
 
 
 def _contents(catalog: Catalog, query_ids: Ints, candidate_ids: Ints) -> Keys:

@@ -197,6 +197,7 @@ def _task(scope: Scope, pairs: tuple[Ints, Ints]) -> RankingTask:
         [images.names[code] for code in images.codes.tolist()],
         [row.product for row in rows],
         [{} for _ in rows],
+        [row.catalog for row in rows],
     )
     pool = Pool.objects.get(pk=scope.pools[0].id)
     held = Image.objects.filter(catalog_id__in={pool.catalog_id, pool.asking.pk})

@@ -9,6 +9,7 @@ import numpy as np
 
 from lookalike.bias.evidence.files import Proposals
 from lookalike.core.arrays import Ints
+from lookalike.core.products import query_product
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels
 
@@ -93,6 +94,6 @@ def _own_product(
     keys = []
     for q, query in enumerate(query_ids):
         own = {code_of[query]} if query in code_of else set()
-        own.update(of_product.get((products or {}).get(query, ""), ()))
+        own.update(of_product.get(query_product(products, query), ()))
         keys += [q * len(ids) + code for code in own]
     return np.array(keys, dtype=np.int64)

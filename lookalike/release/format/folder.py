@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lookalike.agreement.grades import Scale
+from lookalike.core.products import Products, product_key
 from lookalike.io.tables import Qrels, Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import ALL_TABLES, RUN_SCHEMA
@@ -171,9 +172,32 @@ class Folder:
         return dict(self.rows("images", "image_id", "product_id"))
 
     @property
-    def products(self) -> dict[str, str] | None:
+    def products(self) -> Mapping[str, str] | None:
         """Product of each image, None where the query's own product is compared too."""
-        return self.product_of if self.info["exclude_same_product"] else None
+        return self.known_products if self.info["exclude_same_product"] else None
+
+    @property
+    def known_products(self) -> Mapping[str, str]:
+        """Product of each image; queries of another catalog have none of its products.
+
+        Releases up to schema version 5 take equal ids of two catalogs for one product.
+        """
+        if self.info.get("shared_product_ids", True):
+            return self.product_of
+        return Products(self.product_of, queries={})
+
+    @cached_property
+    def distinct_products(self) -> dict[str, str]:
+        """Product of each image, for formats with one list of ids for queries and candidates.
+
+        Where queries come from a catalog that does not share its ids, theirs get a prefix.
+        """
+        is_shared = self.info.get("shared_product_ids", True)
+        rows = self.rows("images", "image_id", "product_id", "is_candidate")
+        return {
+            image: product_key("queries", product, is_shared=is_shared or is_candidate)
+            for image, product, is_candidate in rows
+        }
 
     @cached_property
     def path_of(self) -> dict[str, str]:

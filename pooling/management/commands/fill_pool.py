@@ -71,7 +71,12 @@ class Command(ByModelCommand):
             action="store_true",
             help="let other images of a query's own product be candidates too",
         )
-
+        parser.add_argument(
+            "--shared-product-ids",
+            action="store_true",
+            help="with --query-catalog: a product id means the same product in both catalogs; "
+            "otherwise a product belongs to its catalog",
+        )
         parser.add_argument(
             "--same",
             default="",
@@ -126,6 +131,7 @@ def _request(options: dict[str, Any]) -> PoolRequest:
         ),
         seed=options["seed"],
         exclude_same_product=not options["same_product"],
+        shared_product_ids=options["shared_product_ids"],
         depths=depths_of(wishes),
         candidates=candidate_rule(options["same"], options["different"], options["collapse"]),
         index=options["index"],
