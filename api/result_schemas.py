@@ -98,7 +98,8 @@ class ResultWhole(ResultOut):
 
     labels: dict[str, Any] = Field(
         validation_alias="summary.labels",
-        description="Counts of pairs, labels and ties; prevalence.",
+        description="Counts of pairs, labels and ties; prevalence; answered pairs that are not "
+        "compared, by reason (left_out).",
     )
     settings: dict[str, Any] = Field(description="Measures, seed, number of bootstraps.")
     inputs: dict[str, str] = Field(description="SHA-256 of labels, votes, pool and each model.")

@@ -53,6 +53,19 @@ def near_duplicates(view: Snapshot, catalogs: Collection[int]) -> list[NearDupli
     return view.rows(NearDuplicates, NEAR_DUPLICATES, [sorted(catalogs)])
 
 
+class CatalogName(NamedTuple):
+    """A catalog by id and slug."""
+
+    id: int
+    slug: str
+
+
+def catalog_slugs(view: Snapshot, catalogs: Collection[int]) -> dict[int, str]:
+    """Return the slug of each catalog by its id."""
+    statement = "select id, slug from catalog_catalog where id = any(%s)"
+    return dict(view.rows(CatalogName, statement, [sorted(catalogs)]))
+
+
 def catalogs_holding(view: Snapshot, images: Collection[int]) -> set[int]:
     """Return the ids of the catalogs that hold some images."""
     statement = "select distinct catalog_id from catalog_image where id = any(%s)"

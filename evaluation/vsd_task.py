@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.db.models import QuerySet
 
@@ -10,15 +10,16 @@ from annotation.models import Campaign, QuestionKind
 from catalog.models import Image, SourceFile
 from lookalike.io.errors import InputError
 from lookalike.io.vsd_task import RESERVED, VsdTask, make_vsd_task
+from pooling.pools.products import product_keys
 from pooling.pools.queries import pool_of
 
 
 def campaign_as_vsd_task(campaign: Campaign, labels: Iterable[tuple[int, int, int]]) -> VsdTask:
     """Return labels with the images that are ranked, their products, and the queries.
 
-    Queries from a catalog of their own are not ranked, as in the benchmark's wild task. An image
-    without a product is a product of its own; so is every image where the pool admits the query's
-    own product.
+    Queries from a catalog of their own are not ranked, as in the benchmark's wild task, and their
+    products get another name unless the pool says that ids are shared. An image without a product
+    is a product of its own; so is every image where the pool admits the query's own product.
 
     Args:
         campaign: whose labels they are.
@@ -31,20 +32,21 @@ def campaign_as_vsd_task(campaign: Campaign, labels: Iterable[tuple[int, int, in
     pairs = campaign.questions.filter(kind=QuestionKind.PAIR)
     queries = set(pairs.order_by().values_list("query_id", flat=True).distinct())
     catalogs = set(pairs.order_by().values_list("candidate__catalog_id", flat=True).distinct())
-    is_apart = pool is None or pool.exclude_same_product
     catalogs |= {pool.catalog_id} if pool else set()
     ranked = Image.objects.filter(catalog_id__in=catalogs)
     asking = Image.objects.filter(pk__in=queries).exclude(catalog_id__in=catalogs)
     rows = [*_rows(ranked), *_rows(asking)]
+    keys = product_keys(pool, [(catalog, product) for *_, catalog, product in rows])
+    ids = _product_ids(keys, [product for *_, product in rows], n_ranked=ranked.count())
     path_of = _paths([pk for pk, *_ in rows])
     images = [
         {
-            "id": (product if is_apart else "") or sha256,
+            "id": product or sha256,
             "path": path_of[pk],
             "phase": "query" if pk in queries else "gallery",
         }
         | {key: value for key, value in attributes.items() if key not in RESERVED}
-        for pk, sha256, product, attributes in rows
+        for (pk, sha256, attributes, *_), product in zip(rows, ids, strict=True)
     ]
     return make_vsd_task(
         campaign.slug,
@@ -56,8 +58,20 @@ def campaign_as_vsd_task(campaign: Campaign, labels: Iterable[tuple[int, int, in
     )
 
 
-def _rows(images: QuerySet[Image]) -> Iterable[tuple[int, str, str, dict[str, str]]]:
-    return images.order_by("id").values_list("id", "sha256", "product_id", "attributes")
+def _product_ids(keys: Sequence[str], products: Sequence[str], *, n_ranked: int) -> list[str]:
+    """Return ids that are equal where keys are: the plain ones, unless two products have one."""
+    key_of: dict[str, str] = {}
+    for key, product in [*zip(keys, products, strict=True)][:n_ranked]:
+        key_of.setdefault(product, key)
+    return [
+        product if key and key_of.setdefault(product, key) == key else key
+        for key, product in zip(keys, products, strict=True)
+    ]
+
+
+def _rows(images: QuerySet[Image]) -> Iterable[tuple[int, str, dict[str, str], str, str]]:
+    columns = ("id", "sha256", "attributes", "catalog__slug", "product_id")
+    return images.order_by("id").values_list(*columns)
 
 
 def _paths(image_ids: list[int]) -> dict[int, str]:

@@ -178,14 +178,15 @@ def build_world(
     return World(catalog, images, vectors, pool, campaign, judges)
 
 
-def build_wild_world(n_queries: int = 8, **rules: Any) -> World:
+def build_wild_world(n_queries: int = 8, *, n_twins: int = 0, **rules: Any) -> World:
     """Make thirty images of ten products, and queries of another catalog with the same ids.
 
-    `images` holds the candidates, then the queries; `rules` go to the request for the pool.
+    `images` holds the candidates, then the queries; the first `n_twins` queries are files of the
+    first catalog, where they show other products. `rules` go to the request for the pool.
     """
     rng = np.random.default_rng(6)
     shop, wild = (Catalog.objects.create(slug=slug, name=slug) for slug in ("shop", "wild"))
-    images = [*_photos(shop, 30), *_photos(wild, n_queries, every=1)]
+    images = [*_photos(shop, 30), *_photos(wild, n_queries, every=1, n_twins=n_twins)]
     vectors = {spec: rng.normal(size=(len(images), 6)) for spec in SPECS}
     sets = {
         spec: (embed(shop, spec, array[:30]), embed(wild, spec, array[30:]))
@@ -206,12 +207,14 @@ def build_wild_world(n_queries: int = 8, **rules: Any) -> World:
     return World(shop, images, vectors, pool, campaign, judges)
 
 
-def _photos(catalog: Catalog, n: int, every: int = 3) -> list[Image]:
+def _photos(catalog: Catalog, n: int, every: int = 3, n_twins: int = 0) -> list[Image]:
     """Store images of a catalog, `every` of them of one product, ids from p0 on."""
+    shop = [hashlib.sha256(f"shop {29 - row}".encode()).hexdigest() for row in range(n_twins)]
+    own = [hashlib.sha256(f"{catalog.slug} {row}".encode()).hexdigest() for row in range(n)]
     images = Image.objects.bulk_create(
         Image(
             catalog=catalog,
-            sha256=hashlib.sha256(f"{catalog.slug} {row}".encode()).hexdigest(),
+            sha256=sha256,
             product_id=f"p{row // every}",
             attributes={"colour": ["red", "blue"][row % 2]},
             width=8,
@@ -220,7 +223,7 @@ def _photos(catalog: Catalog, n: int, every: int = 3) -> list[Image]:
             n_bytes=1,
             perceptual_hash="0" * 16,
         )
-        for row in range(n)
+        for row, sha256 in enumerate([*shop, *own[n_twins:]])
     )
     SourceFile.objects.bulk_create(
         SourceFile(catalog=catalog, image=image, path=f"{catalog.slug}/{row}.png")

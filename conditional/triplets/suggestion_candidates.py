@@ -15,7 +15,6 @@ from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
 from lookalike.pooling.source_spec import SourceKind
 from pooling.models import Pool, PoolSource
-from pooling.pools.products import product_key_of
 
 AT_ONCE = 200
 ANCHORS_AT_ONCE = 32
@@ -59,7 +58,7 @@ def scored_of_pool(
         for query, candidate, source, score in rows.iterator():
             proposed.setdefault(query, []).append((candidate, row_of[source], score))
         pks = {*part, *(candidate for rows in proposed.values() for candidate, *_ in rows)}
-        product_of = product_key_of(pool, Image.objects.filter(pk__in=pks))
+        product_of = dict(Image.objects.filter(pk__in=pks).values_list("pk", "product_id"))
         found += [
             _of_query(query, rows, product_of, len(sources)) for query, rows in proposed.items()
         ]

@@ -18,6 +18,7 @@ from evaluation.models import Run as UploadedRun
 from evaluation.results.detail_arrays import make_details
 from evaluation.results.details import Details
 from evaluation.results.inputs import EvaluationInputs, models_on, read_inputs
+from evaluation.results.left_out import count_left_out
 from evaluation.results.stored import (
     LabelCounts,
     MeasureValue,
@@ -47,6 +48,7 @@ from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import METHOD
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, paired_tests
+from pooling.pools.statistics import count_brute_force_pairs
 
 TESTED = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc", GRADED_MEASURES[0])
 
@@ -178,8 +180,8 @@ def _evidence(inputs: EvaluationInputs, models: EvaluatedModels) -> PoolEvidence
         products=inputs.products,
         votes=inputs.vote_table if len(inputs.vote_table.annotators) > 1 else None,
         attributes=dividing_attributes(inputs.images.names, inputs.images.attributes),
-        n_candidates=pool.catalog.images.count() - 1,
         unit_of=inputs.product_of,
+        n_catalogue_pairs=count_brute_force_pairs(pool),
     )
     return assemble_evidence(
         inputs.qrels, inputs.proposals, models.runs, missing="worst", extras=extras
@@ -273,6 +275,7 @@ def _label_counts(inputs: EvaluationInputs) -> LabelCounts:
         unit=inputs.units.name,
         prevalence=n_positive / n_decided,
         tie_rule=inputs.campaign.tie_rule,
+        left_out=count_left_out(inputs),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.http import Http404, HttpResponse
 
 from lookalike.agreement.human_line import HumanLine
@@ -23,6 +25,7 @@ def leaderboard_response(
     *,
     human: HumanLine | None = None,
     is_simulated: bool = False,
+    notes: Iterable[str] = (),
 ) -> HttpResponse:
     """Return a download of the table as it is sorted.
 
@@ -32,6 +35,7 @@ def leaderboard_response(
         ending: csv, md or tex.
         human: the judges, who stand below the models.
         is_simulated: whether programs judged, which the file and its name then say.
+        notes: sentences to stand below the table, in Markdown and LaTeX; empty ones are omitted.
 
     Raises:
         Http404: another ending.
@@ -43,10 +47,10 @@ def leaderboard_response(
         text = as_csv(numbers_table(board, people, is_simulated=is_simulated))
     else:
         table = words_table(board, people)
-        notes = list(table_notes(board, is_simulated=is_simulated))
-        text = as_latex(table) + latex_notes(notes)
+        below = [*table_notes(board, is_simulated=is_simulated), *filter(None, notes)]
+        text = as_latex(table) + latex_notes(below)
         if ending == "md":
-            text = "\n".join([as_markdown(table), *map(markdown_text, notes)]) + "\n"
+            text = "\n".join([as_markdown(table), *map(markdown_text, below)]) + "\n"
     mark = "-simulated" if is_simulated else ""
     headers = {
         "Content-Disposition": f'attachment; filename="{name}{mark}-leaderboard.{ending}"',

@@ -38,6 +38,8 @@ class LabelCounts:
         n_units: independent units of the queries, for intervals and tests; None in results made
             before, which took each query for one.
         unit: what a unit is, "product" or the column that names them.
+        left_out: answered pairs that are not compared, by reason (`left_out.REASONS`); pairs
+            drawn below the pool are among them.
     """
 
     n_pairs: int
@@ -52,6 +54,7 @@ class LabelCounts:
     tie_rule: str
     n_units: int | None = None
     unit: str = PRODUCT
+    left_out: dict[str, int] = field(default_factory=dict)
 
     @property
     def sample(self) -> str:

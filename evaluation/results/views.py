@@ -22,6 +22,7 @@ from evaluation.results.leaderboard import (
     share_within,
 )
 from evaluation.results.leaderboard_files import leaderboard_response
+from evaluation.results.left_out import left_out_sentence
 from evaluation.results.queries import campaign_lines, has_votes, latest_result
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject, request_evaluation
 from evaluation.results.stored import StoredResult
@@ -69,6 +70,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             ),
             "human": stored.summary.human,
             "rounds": stored.summary.rounds,
+            "left_out": left_out_sentence(stored.summary.labels.left_out),
         }
         if stored.summary.rounds is None:
             context |= {
@@ -94,6 +96,7 @@ def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> H
         ending,
         human=stored.summary.human,
         is_simulated=stored.summary.is_simulated,
+        notes=[left_out_sentence(stored.summary.labels.left_out)],
     )
     record(request, Action.EXPORTED, campaign, what="leaderboard", format=ending)
     return response

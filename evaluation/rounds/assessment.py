@@ -17,6 +17,7 @@ from evaluation.results.inputs import (
     models_on,
     read_inputs,
 )
+from evaluation.results.left_out import count_left_out
 from evaluation.results.stored import (
     LabelCounts,
     LeftOut,
@@ -270,4 +271,5 @@ def _label_counts(inputs: EvaluationInputs, labels: Floats) -> LabelCounts:
         unit=inputs.units.name,
         prevalence=n_positive / max(n_decided, 1),
         tie_rule=inputs.campaign.tie_rule,
+        left_out=count_left_out(inputs),
     )

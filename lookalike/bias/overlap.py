@@ -31,6 +31,7 @@ class PoolSummary:
         saving_bound: the same if no two models had proposed the same pair, which is what the
             VSD paper quotes (1,464 where the exact figure is 1,946).
         positive_share_bound: n_positive / |A|, the paper's p_LB; None if unknown.
+        n_own_product: judged pairs of a query with itself or its product, not used here.
     """
 
     n_queries: int
@@ -47,6 +48,7 @@ class PoolSummary:
     saving: float | None
     saving_bound: float | None
     positive_share_bound: float | None
+    n_own_product: int = 0
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ def pool_summary(evidence: PoolEvidence) -> PoolSummary:
         saving=None if total is None else total / n_pairs,
         saving_bound=None if total is None else total / most,
         positive_share_bound=None if total is None else n_positive / total,
+        n_own_product=evidence.n_own_product,
     )
 
 

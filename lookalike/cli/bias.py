@@ -134,9 +134,11 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.candidates is not None:
         _at_least("--candidates", arguments.candidates, 1)
+    proposals = read_proposals(arguments.proposals)
+    n_queries = len(proposals.query_ids)
     return assemble_evidence(
         read_qrels(arguments.qrels),
-        read_proposals(arguments.proposals),
+        proposals,
         [read_run(path) for path in arguments.run],
         missing=arguments.missing,
         extras=Extras(
@@ -146,7 +148,7 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
             attributes={n: read_attribute(arguments.attributes, n) for n in arguments.attribute},
             negatives=read_negatives(arguments.negatives) if arguments.negatives else [],
             contamination=arguments.contamination,
-            n_candidates=arguments.candidates,
+            n_catalogue_pairs=arguments.candidates and arguments.candidates * n_queries,
         ),
     )
 

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+from lookalike.core.arrays import Bools
 from lookalike.core.progress import SILENT, Progress
 from lookalike.release.conditional.sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import TABLES, list_tables
+from lookalike.release.format.layout import FIRST_WITH_BOARD, TABLES, list_tables
 from lookalike.release.format.manifest import make_entry
-from lookalike.release.format.tables import TableWriter, column_values, named, write_table
+from lookalike.release.format.tables import TableWriter, column_values, named, rows_of, write_table
 from lookalike.release.labelling import collect_votes, excluded_columns, label_columns, pair_keys
 from lookalike.release.mteb_tables import has_mteb, write_mteb
 from lookalike.release.random_negatives import negative_columns, own_product
@@ -77,11 +79,18 @@ def _derive_tables(release: Folder) -> None:
     write_table(out, "labels", label_columns(votes, release.info["tie_rule"]))
     labels = release.table("labels")
     asked = release.table("pairs", ["query_id", "image_id"])
-    is_own = own_product(asked, release.products)
+    uncompared = _uncompared(release, asked)
     hidden = release.hidden_queries
     public = np.array([query not in hidden for query in column_values(asked["query_id"])], np.bool_)
     write_table(
-        out, "excluded", excluded_columns(votes, asked.filter(public), labels, is_own[public])
+        out,
+        "excluded",
+        excluded_columns(
+            votes,
+            asked.filter(public),
+            labels,
+            {reason: holds[public] for reason, holds in uncompared.items()},
+        ),
     )
     qrels = release.qrels()
     images = release.table("images", ["image_id", "is_candidate"])
@@ -106,6 +115,17 @@ def _derive_tables(release: Folder) -> None:
     write_table(out, "qrels", columns)
     write_json(out / "statistics.json", compute_statistics(release, votes))
     write_json(out / "strata.json", compute_strata(release))
+
+
+def _uncompared(release: Folder, asked: pa.Table) -> dict[str, Bools]:
+    """Return which pairs put to the judges are not compared, by reason."""
+    own = {"own_product": own_product(asked, release.products)}
+    if release.info["schema_version"] < FIRST_WITH_BOARD:
+        return own
+    pairs = list(rows_of(asked, "query_id", "image_id"))
+    itself = np.array([query == image for query, image in pairs], np.bool_)
+    below = np.array([pair in release.below_pool for pair in pairs], np.bool_)
+    return {"itself": itself, **own, "below_pool": below}
 
 
 def write_documents(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:

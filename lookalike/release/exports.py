@@ -89,10 +89,8 @@ def _vsd(folder: Folder) -> Iterator[bytes]:
 
 
 def _vsd_metadata(folder: Folder) -> Iterator[bytes]:
-    table = folder.table("images", ["image_id", "path", "attributes"])
-    product_of = folder.distinct_products
-    product = Cells(table["image_id"], lambda image: json_value(product_of[image]))
-    path = Cells(table["path"], json_value)
+    table = folder.table("images", ["path", "product_id", "attributes"])
+    product, path = (Cells(table[name], json_value) for name in ("product_id", "path"))
     others = Cells(table["attributes"], _extra)
     return json_list(
         ['{"id": ', product, ', "path": ', path, ', "phase": "test"', others, "}"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -172,7 +173,7 @@ def label_columns(votes: Votes, tie_rule: str) -> dict[str, Any]:
 
 
 def excluded_columns(
-    votes: Votes, pairs: pa.Table, labels: pa.Table, is_own: Bools
+    votes: Votes, pairs: pa.Table, labels: pa.Table, uncompared: Mapping[str, Bools]
 ) -> dict[str, Any]:
     """Return the columns of the table excluded.
 
@@ -180,7 +181,8 @@ def excluded_columns(
         votes: from `collect_votes`.
         pairs: the pairs put to the judges.
         labels: the table of labels.
-        is_own: shape (n_pairs of `pairs`,), True for an image of the query's own product.
+        uncompared: why labelled pairs are not compared, the first reason that holds; each of
+            shape (n_pairs of `pairs`,).
     """
     n = len(votes.ids)
     asked = pair_keys(votes.ids, pairs, "pairs")
@@ -191,8 +193,9 @@ def excluded_columns(
     reason[np.isin(asked, answered)] = "no_vote"
     reason[np.isin(asked, labelled)] = "tie"
     is_out = ~np.isin(asked, decided)
-    reason[is_own & ~is_out] = "own_product"
-    is_out |= is_own
+    for name, holds in uncompared.items():
+        reason[holds & ~is_out] = name
+        is_out |= holds
     order = np.argsort(asked[is_out])
     out = asked[is_out][order]
     return {

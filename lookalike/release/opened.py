@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -208,8 +208,8 @@ class Release(Folder):
             products=self.products,
             votes=VoteTable(judges, rows) if len(judges) > 1 else None,
             attributes=dividing_attributes([name for name, _, _ in images], attributes),
-            n_candidates=sum(is_ranked for _, _, is_ranked in images) - 1,
             unit_of=self.product_of,
+            n_catalogue_pairs=_n_catalogue_pairs(images, proposals.query_ids),
         )
         evidence = assemble_evidence(
             self.qrels(),
@@ -267,6 +267,12 @@ class Release(Folder):
                 rows = f" ({found.n_rows} rows where {wanted.n_rows} were frozen)"
             raise ReleaseError(f"{self.source}: {name} is not what was frozen{rows}; {ADVICE}")
         self._right.add(name)
+
+
+def _n_catalogue_pairs(images: Iterable[tuple[str, str, bool]], queries: Sequence[str]) -> int:
+    """Return how many pairs of a query with another candidate there are."""
+    ranked = {name for name, _, is_ranked in images if is_ranked}
+    return len(ranked) * len(queries) - sum(query in ranked for query in queries)
 
 
 def open_release(source: str | Path) -> Release:

@@ -28,7 +28,7 @@ def release_as_vsd_task(folder: Folder, name: str) -> VsdTask:
     if repeated:
         raise ReleaseError(f"{folder.title}: two images have the path {repeated[0]!r}")
     queries = {query for (query,) in folder.rows("queries", "query_id")}
-    products = {} if folder.products is None else folder.distinct_products
+    products = folder.products or {}
     images, is_wild = [], False
     for image, text, is_candidate in folder.rows(
         "images", "image_id", "attributes", "is_candidate"

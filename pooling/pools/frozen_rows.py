@@ -61,6 +61,11 @@ class FrozenPool(NamedTuple):
     n_queries: int
     candidate_rule: dict[str, Any]
 
+    @property
+    def comparison(self) -> tuple[int, int, bool, bool]:
+        """What pools of one release have in common: catalogs, and whose products they leave out."""
+        return self.catalog, self.query_catalog, self.exclude_same_product, self.shared_product_ids
+
 
 class PoolLink(NamedTuple):
     """A campaign by id, and the slug of the pool that it judges."""

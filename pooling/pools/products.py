@@ -14,14 +14,14 @@ from pooling.new_pool.requests import PoolRequest
 Rules = Pool | PoolRequest
 
 
-def product_keys(rules: Rules | None, images: Iterable[tuple[int, str]]) -> list[str]:
+def product_keys(rules: Rules | None, images: Iterable[tuple[object, str]]) -> list[str]:
     """Return a key of each image; a candidate with the key of the query is no candidate.
 
     A product belongs to its catalog, unless the pool says that ids are shared.
 
     Args:
         rules: a pool, or a request for one; None for pairs that no pool proposed.
-        images: catalog id and product id of each image.
+        images: catalog (its id or slug) and product id of each image.
 
     Returns:
         "" for an image without a product, and for all where the pool admits the query's own.

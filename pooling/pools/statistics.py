@@ -69,6 +69,13 @@ def n_excluded_pairs(pool: Pool) -> int:
     return n_excluded
 
 
+def count_brute_force_pairs(pool: Pool) -> int:
+    """Return how many pairs of a query with another image of the catalog there are."""
+    images = Image.objects.filter(catalog=pool.catalog)
+    n_own = images.filter(sha256__in=pool.queries.values("image__sha256")).count()
+    return pool.queries.count() * images.count() - n_own
+
+
 def summary(pool: Pool) -> dict[str, Any]:
     """Return a pool's figures as commands print them; zeros while nothing was proposed."""
     stats = pool.stats

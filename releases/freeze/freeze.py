@@ -30,6 +30,7 @@ from lookalike.release.format.archive import write_archive
 from lookalike.release.format.folder import Folder, write_json
 from lookalike.release.format.layout import (
     MANIFEST,
+    PRODUCT_PREFIX,
     SCHEMA_VERSION,
     SIGNATURE,
 )
@@ -248,6 +249,7 @@ def _info(
         "pools": [_pool_entry(pool) for pool in scope.pools],
         "tie_rule": scope.tie_rule,
         "exclude_same_product": scope.excludes,
+        **({PRODUCT_PREFIX: scope.query_prefix} if scope.query_prefix else {}),
         "measures": _measures(scope),
         **({"grades": scope.scale.as_json()} if scope.scale else {}),
         "seeds": {"negatives": request.seed, "hidden": request.seed},

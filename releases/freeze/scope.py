@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +15,7 @@ from annotation.queries.frozen_rows import (
     images_asked_about,
     queries_asked,
 )
-from catalog.frozen_rows import FrozenImage, catalogs_holding, frozen_images
+from catalog.frozen_rows import FrozenImage, catalog_slugs, catalogs_holding, frozen_images
 from jobs.work.snapshot import Snapshot
 from lookalike.agreement.grades import Scale
 from lookalike.core.arrays import Ints
@@ -81,6 +81,8 @@ class Scope:
         queries: codes of the queries, in the order in which they were drawn.
         hidden: codes of the queries whose labels are hidden.
         scale: of all campaigns, None where a pair is similar or different.
+        prefixes: what product ids begin with in the release, by catalog id; without one they are
+            as in the catalog.
     """
 
     campaigns: list[FrozenCampaign]
@@ -92,6 +94,7 @@ class Scope:
     queries: Ints
     hidden: Ints
     scale: Scale | None = None
+    prefixes: dict[int, str] = field(default_factory=dict)
 
     @property
     def campaign_ids(self) -> list[int]:
@@ -102,6 +105,16 @@ class Scope:
     def slugs(self) -> dict[int, str]:
         """Slug of each campaign by database id."""
         return {campaign.id: campaign.slug for campaign in self.campaigns}
+
+    @property
+    def query_prefix(self) -> str | None:
+        """What product ids of the queries' own catalog begin with; None where ids are shared."""
+        return self.prefixes.get(self.pools[0].query_catalog) if self.pools else None
+
+    def product_of(self, row: FrozenImage) -> str:
+        """Return the product of an image as the release says it."""
+        prefix = self.prefixes.get(row.catalog)
+        return row.product if prefix is None else f"{prefix}{row.product}" if row.product else ""
 
     @property
     def pool_ids(self) -> list[int]:
@@ -119,13 +132,17 @@ def read_scope(view: Snapshot, request: FreezeRequest) -> Scope:
     campaigns = _campaigns(view, request)
     ids = [campaign.id for campaign in campaigns]
     pools = frozen_pools(view, ids)
-    if len({(pool.catalog, pool.query_catalog, pool.exclude_same_product) for pool in pools}) > 1:
-        raise ReleaseError("The campaigns’ pools search different catalogs; release them apart.")
+    if len({pool.comparison for pool in pools}) > 1:
+        raise ReleaseError(
+            "The campaigns’ pools search different catalogs, or differ in whose products they "
+            "leave out; release them apart."
+        )
     if ask_a_pair_twice(view, ids):
         raise ReleaseError("Two of the campaigns ask the same pair; release them apart.")
     catalogs = catalogs_holding(view, images_asked_about(view, ids))
     ranked = {pool.catalog for pool in pools} or set(catalogs)
-    images = _images(view, catalogs | ranked | {pool.query_catalog for pool in pools})
+    catalogs |= ranked | {pool.query_catalog for pool in pools}
+    images = _images(view, catalogs, ranked)
     queries = _queries(view, images, ids, [pool.id for pool in pools])
     code_of = {images.sha256[code]: code for code in queries.tolist()}
     hidden = hide_queries(list(code_of), known_queries(view, ids), request)
@@ -139,6 +156,7 @@ def read_scope(view: Snapshot, request: FreezeRequest) -> Scope:
         queries=queries,
         hidden=np.array(sorted(code_of[name] for name in hidden), np.int64),
         scale=campaigns[0].scale,
+        prefixes=_product_prefixes(view, pools, catalogs),
     )
 
 
@@ -161,8 +179,22 @@ def _campaigns(view: Snapshot, request: FreezeRequest) -> list[FrozenCampaign]:
     return campaigns
 
 
-def _images(view: Snapshot, catalogs: Collection[int]) -> Images:
-    rows = frozen_images(view, catalogs)
+def _product_prefixes(
+    view: Snapshot, pools: Sequence[FrozenPool], catalogs: Collection[int]
+) -> dict[int, str]:
+    """Return what product ids begin with, by catalog: a product belongs to its catalog."""
+    if pools and (pools[0].shared_product_ids or pools[0].catalog == pools[0].query_catalog):
+        return {}
+    if len(catalogs) == 1:
+        return {}
+    candidates = {pool.catalog for pool in pools}
+    slugs = catalog_slugs(view, catalogs)
+    return {pk: f"{slug}:" for pk, slug in slugs.items() if pk not in candidates}
+
+
+def _images(view: Snapshot, catalogs: Collection[int], ranked: Collection[int]) -> Images:
+    """Read all images; one that is in several catalogs is described as a candidate."""
+    rows = sorted(frozen_images(view, catalogs), key=lambda row: row.catalog not in ranked)
     sha256 = sorted({row.sha256 for row in rows})
     n = shortest_prefix(sha256)
     place = {name: code for code, name in enumerate(sha256)}

@@ -45,7 +45,7 @@ def write_images(
             "image_id": images.names,
             "sha256": images.sha256,
             "path": [row.path for row in rows],
-            "product_id": [row.product for row in rows],
+            "product_id": [scope.product_of(row) for row in rows],
             "width": [row.width for row in rows],
             "height": [row.height for row in rows],
             "format": [row.format for row in rows],

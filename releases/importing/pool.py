@@ -11,6 +11,7 @@ from annotation.bulk import copy_rows
 from catalog.models import Catalog
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import PRODUCT_PREFIX
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal
 from pooling.pools.statistics import update_stats
 from releases.importing.images import ImageIds
@@ -55,6 +56,7 @@ def make_pools(
             seed=entry["seed"],
             query_rule=entry["query_rule"],
             exclude_same_product=entry["exclude_same_product"],
+            shared_product_ids=query_catalog is not None and PRODUCT_PREFIX not in folder.info,
             candidate_rule=entry.get("candidate_rule", {}),
         )
         queries = _queries(folder, entry, proposed[entry["slug"]])

@@ -286,3 +286,20 @@ def test_as_a_process_stdout_is_one_object_and_failure_has_an_exit_code(catalog_
     out, err = bad.communicate(timeout=120)
     assert (bad.returncode, out) == (1, "")
     assert "names no backbone" in err
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_pool_says_whether_product_ids_are_shared(catalog_of, is_shared):
+    catalog_of(6)
+    catalog_of(2, "wild", 50)
+    flags = ["--shared-product-ids"] if is_shared else []
+    fill("--query-catalog", "wild", *flags, queries=2)
+    assert Pool.objects.get().shared_product_ids == is_shared
+    with pytest.raises(CommandError, match="shared product ids"):
+        fill("--query-catalog", "wild", *([] if is_shared else ["--shared-product-ids"]), queries=2)
+
+
+def test_shared_product_ids_need_another_catalog(catalog_of):
+    catalog_of(6)
+    with pytest.raises(CommandError, match="another catalog"):
+        fill("--shared-product-ids")

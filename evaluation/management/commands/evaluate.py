@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Campaign
 from evaluation.results.evaluate_job import evaluate_campaign
+from evaluation.results.left_out import left_out_sentence
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject
 from jobs.work.commands import JobCommand
 from lookalike.cli.options import seed
@@ -51,6 +52,8 @@ def table_lines(result: dict[str, Any]) -> list[str]:
         f"{labels['n_decided']} labelled pairs of {labels['n_pairs']}, "
         f"{labels['n_queries']} queries, {labels['prevalence']:.1%} similar."
     ]
+    if left_out := labels["left_out"]:
+        lines.append(left_out_sentence(left_out))
     if known := result.get("rounds"):
         lines.append(
             f"Judged in rounds: {known['judged']:.0%} of the pool. All values are estimates."

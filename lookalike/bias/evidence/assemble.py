@@ -32,9 +32,9 @@ class Extras:
         attributes: {attribute: {image: value}}.
         negatives: frozen random negatives as (query, candidate).
         contamination: their estimated share of positives.
-        n_candidates: how many candidates a query has in the catalogue.
         unit_of: {query: independent unit} for intervals and tests; None: `products`.
         unit_name: what a unit is, "product" or the column that `unit_of` was read from.
+        n_catalogue_pairs: pairs of a query with an image of the catalogue other than itself.
     """
 
     families: Mapping[str, str] | None = None
@@ -43,9 +43,9 @@ class Extras:
     attributes: Mapping[str, Mapping[str, str]] | None = None
     negatives: Sequence[tuple[str, str]] = ()
     contamination: float | None = None
-    n_candidates: int | None = None
     unit_of: Mapping[str, str] | None = None
     unit_name: str = PRODUCT
+    n_catalogue_pairs: int | None = None
 
 
 def assemble_evidence(
@@ -95,9 +95,8 @@ def assemble_evidence(
         unjudged_queries=pool.unjudged_queries,
         unjudged_ranks=pool.unjudged_ranks,
         n_outside_pool=pool.n_outside,
-        n_catalogue_pairs=None
-        if more.n_candidates is None
-        else more.n_candidates * len(proposals.query_ids),
+        n_own_product=pool.n_own,
+        n_catalogue_pairs=more.n_catalogue_pairs,
         votes=None if more.votes is None else _votes(pool, more.votes),
         attributes=tuple(
             _attribute(name, values, proposals, pool)

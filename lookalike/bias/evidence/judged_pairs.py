@@ -24,7 +24,8 @@ class JoinedPool:
         ranks: shape (n_generators, n_pairs), 0 where a generator did not propose the pair.
         unjudged_queries: shape (n_unjudged,), of proposed pairs without a label.
         unjudged_ranks: shape (n_generators, n_unjudged).
-        n_outside: judged pairs left out.
+        n_outside: judged pairs that no model proposed, left out.
+        n_own: judged pairs of a query with itself or its product, left out.
     """
 
     qrels: Qrels
@@ -32,6 +33,7 @@ class JoinedPool:
     unjudged_queries: Ints
     unjudged_ranks: Ints
     n_outside: int
+    n_own: int
 
 
 def join_pool(qrels: Qrels, proposals: Proposals, products: Mapping[str, str] | None) -> JoinedPool:
@@ -50,7 +52,9 @@ def join_pool(qrels: Qrels, proposals: Proposals, products: Mapping[str, str] | 
     judged = judged_queries * n + judged_candidates
     proposed_candidates = np.array([code_of[c] for c in proposals.candidate_ids])
     proposed = proposals.queries * n + proposed_candidates[proposals.candidates]
-    is_kept = (judged_queries >= 0) & np.isin(judged, proposed) & ~np.isin(judged, own)
+    is_own = (judged_queries >= 0) & np.isin(judged, own)
+    is_proposed = (judged_queries >= 0) & np.isin(judged, proposed)
+    is_kept = is_proposed & ~is_own
     if not is_kept.any():
         raise InputError("no proposed pair is judged: labels and proposals share no pair")
     order = np.flatnonzero(is_kept)[np.argsort(judged[is_kept])]
@@ -67,7 +71,8 @@ def join_pool(qrels: Qrels, proposals: Proposals, products: Mapping[str, str] | 
         ranks=_ranks(proposals, proposed, keys),
         unjudged_queries=unjudged // n,
         unjudged_ranks=_ranks(proposals, proposed, unjudged),
-        n_outside=int((~is_kept).sum()),
+        n_outside=int((~is_proposed & ~is_own).sum()),
+        n_own=int(is_own.sum()),
     )
 
 

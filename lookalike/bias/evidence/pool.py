@@ -106,6 +106,7 @@ class PoolEvidence:
         unjudged_queries: shape (n_unjudged,), query index of proposed pairs without a label.
         unjudged_ranks: shape (n_generators, n_unjudged), as `ranks`.
         n_outside_pool: judged pairs left out because no model proposed them.
+        n_own_product: judged pairs of a query with itself or its product, left out.
         n_catalogue_pairs: |Q| times the candidates of a query, None if unknown.
         votes: the answers behind the labels, or None.
         attributes: properties of the images, possibly none.
@@ -126,6 +127,7 @@ class PoolEvidence:
     unjudged_queries: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     unjudged_ranks: Ints | None = None
     n_outside_pool: int = 0
+    n_own_product: int = 0
     n_catalogue_pairs: int | None = None
     votes: Votes | None = None
     attributes: tuple[Attribute, ...] = ()

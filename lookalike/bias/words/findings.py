@@ -151,6 +151,10 @@ def _on_limits(evidence: PoolEvidence, rows: Sequence[ModelRow]) -> Iterator[str
             f"{evidence.unjudged_queries.size} proposed pairs have no label yet: every number "
             "here will move."
         )
+    if evidence.n_own_product:
+        yield (
+            f"{evidence.n_own_product} judged pairs show the query's own product and are left out."
+        )
     if evidence.n_outside_pool:
         yield (
             f"{evidence.n_outside_pool} judged pairs were proposed by no model and are left out."

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lookalike.agreement.grades import Scale
-from lookalike.core.products import Products, product_key
+from lookalike.core.products import Products
 from lookalike.io.tables import Qrels, Run
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.layout import ALL_TABLES, RUN_SCHEMA
+from lookalike.release.format.layout import ALL_TABLES, PRODUCT_PREFIX, RUN_SCHEMA
 from lookalike.release.format.tables import coded, read_table, rows_of
 from lookalike.release.labelling import make_qrels
 
@@ -180,24 +180,11 @@ class Folder:
     def known_products(self) -> Mapping[str, str]:
         """Product of each image; queries of another catalog have none of its products.
 
-        Releases up to schema version 5 take equal ids of two catalogs for one product.
+        Releases up to schema version 6 take equal ids of two catalogs for one product.
         """
-        if self.info.get("shared_product_ids", True):
-            return self.product_of
-        return Products(self.product_of, queries={})
-
-    @cached_property
-    def distinct_products(self) -> dict[str, str]:
-        """Product of each image, for formats with one list of ids for queries and candidates.
-
-        Where queries come from a catalog that does not share its ids, theirs get a prefix.
-        """
-        is_shared = self.info.get("shared_product_ids", True)
-        rows = self.rows("images", "image_id", "product_id", "is_candidate")
-        return {
-            image: product_key("queries", product, is_shared=is_shared or is_candidate)
-            for image, product, is_candidate in rows
-        }
+        if PRODUCT_PREFIX in self.info:
+            return Products(self.product_of, queries={})
+        return self.product_of
 
     @cached_property
     def path_of(self) -> dict[str, str]:

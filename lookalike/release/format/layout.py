@@ -18,6 +18,9 @@ SCHEMA_VERSION = 7
 # grades; 5 no rounds; 6, which only releases with rounds have, no board and no depth of runs
 READABLE = (1, 2, 3, 4, 5, 6, 7)
 FIRST_WITH_BOARD = 7  # the version of everything that stands in a release since then
+PRODUCT_PREFIX = "query_product_prefix"
+"""Key of release.json: what the product ids of images that are queries alone begin with, where
+queries come from a catalog that does not share its ids with that of the candidates."""
 MANIFEST = "MANIFEST.json"
 SIGNATURE = f"{MANIFEST}.minisig"
 MTEB_PATHS = ("mteb/corpus.parquet", "mteb/queries.parquet")
@@ -35,7 +38,9 @@ TABLES = {
                    "as many (at least 16) as make it unique. The same in every version."),
             Column("sha256", "text", "SHA-256 of the file’s bytes, hexadecimal."),
             Column("path", "text", "Path under which it was imported; the first of several."),
-            Column("product_id", "text", "Product that it shows; empty where unknown."),
+            Column("product_id", "text", "Product that it shows; empty where unknown. A product "
+                   "belongs to its catalog: ids of a catalog of queries begin with its name, "
+                   "unless both catalogs share their ids."),
             Column("width", "int32", "Pixels, upright."),
             Column("height", "int32", "Pixels, upright."),
             Column("format", "text", "JPEG, PNG or WEBP."),
@@ -111,7 +116,8 @@ TABLES = {
             _QUERY, _IMAGE,
             Column("reason", "text", "`unjudged`: nobody has answered; `no_vote`: only can’t "
                    "tell and skip; `tie`: the rule leaves it open; `own_product`: an image of "
-                   "the query’s product."),
+                   "the query’s product; `itself`: the query’s own picture; `below_pool`: drawn "
+                   "below the pool, proposed by no model."),
         ), is_primary=False),
         Table("negatives", "A random negative: an image drawn from those neither judged nor of "
               "the query’s product, one for each positive.", ("query_id", "image_id"), (

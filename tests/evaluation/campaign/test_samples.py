@@ -198,7 +198,9 @@ def test_sampled_labels_are_in_no_measure_and_no_download(open_world: World) -> 
     judge_world(open_world)
     after = assess(open_world.campaign, n_bootstraps=0)
     assert after.summary.as_json()["models"] == before.summary.as_json()["models"]
-    assert after.summary.as_json()["labels"] == before.summary.as_json()["labels"]
+    labels = after.summary.as_json()["labels"]
+    assert labels.pop("left_out") == {"below_pool": 60}
+    assert labels | {"left_out": {}} == before.summary.as_json()["labels"]
     assert as_json(after.report) == as_json(before.report)
     for name, text in files.items():
         assert b"".join(export_pieces(open_world.campaign, name)) == text
