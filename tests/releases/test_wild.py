@@ -7,8 +7,7 @@ from pathlib import Path
 from lookalike.cli.main import main
 from lookalike.core.products import Products
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import PRODUCT_PREFIX
-from lookalike.release.mteb_tables import MTEB_PATHS
+from lookalike.release.format.layout import MTEB_PATHS, PRODUCT_PREFIX
 from lookalike.release.opened import open_release
 from lookalike.release.verify import verify
 from lookalike.release.vsd_task import release_as_vsd_task
