@@ -17,6 +17,7 @@ from lookalike.learning.captions.files import (
     write_parsed,
 )
 from lookalike.learning.captions.mining import (
+    REDRAWS,
     THRESHOLD,
     TRIES,
     CaptionTable,
@@ -62,6 +63,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="3: the mean is over reference, target and distractor, as in the paper's code; 2: "
         "without the distractor, as in its text; default: %(default)s",
     )  # fmt: skip
+    parser.add_argument(
+        "--redraw", choices=REDRAWS, default=REDRAWS[0],
+        help="what is drawn again where a target has the reference's object or image: the target, "
+        "as in the paper's code, or the whole triplet, which thins subjects of few objects; "
+        "default: %(default)s",
+    )  # fmt: skip
     parser.add_argument("-n", type=int, default=1000, metavar="N", help="triplets in all; default: %(default)s")  # noqa: E501  # fmt: skip
     parser.add_argument(
         "--shard", type=_part, default=(1, 1), metavar="K/N", help="only the K-th of N parts"
@@ -88,7 +95,7 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.relations:
         write_parsed(parsed, arguments.relations)
     ratings = read_concreteness(arguments.concreteness) if arguments.concreteness else None
-    rules = Rules(threshold=arguments.threshold, n_rows=arguments.rated)
+    rules = Rules(threshold=arguments.threshold, n_rows=arguments.rated, redraw=arguments.redraw)
     found = CaptionTable(flatten(parsed), rules, ratings)
     number, n_shards = arguments.shard
     mined = mine(found, shard(arguments.n, number - 1, n_shards), arguments.seed)

@@ -1,8 +1,9 @@
 """Triplets mined from captions: a reference, a target, and what of the target is to be said.
 
-Source: Vaze et al., "GeneCIS" (CVPR 2023), section 5.2, with the details of its released code.
-Unlike there a draw depends on seed and number alone, not on a generator of the whole process,
-and a triplet that breaks a rule is never kept for want of a better one.
+Source: Vaze et al., "GeneCIS" (CVPR 2023), section 5.2, with the details of its released code:
+where a target has the reference's object or image, another target is drawn for that reference.
+Unlike there, a draw depends on seed and number alone, and a triplet that breaks a rule is never
+accepted for want of a better one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from lookalike.learning.captions.relations import CaptionRow
 FEWEST_IMAGES, FEWEST_OBJECTS = 5, 2  # of a subject that is drawn
 THRESHOLD = 4.8  # of the mean concreteness; a triplet has to be above it
 TRIES = 1000  # draws for one triplet; then there is none
+TARGET_TRIES = 100  # draws of a target for one reference, as in the released code
+TARGET, TRIPLET = "target", "triplet"
+REDRAWS = (TARGET, TRIPLET)
 SAME_OBJECT = "target of the same object"
 SAME_IMAGE = "target on the same image"
 UNKNOWN_WORD = "an entity that has no rating"
@@ -76,15 +80,21 @@ class Rules:
         n_rows: how many rows the mean is over: 3 (reference, target and distractor, as in the
             released code) or 2 (without the distractor, as in the paper).
         fewest_images: of a subject.
-        tries: draws for one triplet.
+        tries: draws for one triplet, those of another target included.
+        redraw: what is drawn again where the target has the reference's object or image. "target"
+            is the authors' rule and leaves subjects as frequent as their images. "triplet" draws
+            the reference again, too, so a subject with n objects comes up 1 - 1/n as often.
     """
 
     threshold: float = THRESHOLD
     n_rows: int = 3
     fewest_images: int = FEWEST_IMAGES
     tries: int = TRIES
+    redraw: str = TARGET
 
     def __post_init__(self) -> None:
+        if self.redraw not in REDRAWS:
+            raise Refused("redraw", f"{self.redraw!r} is none of {', '.join(REDRAWS)}")
         if self.n_rows not in (2, 3) or min(self.fewest_images, self.tries) < 1:
             raise Refused("rules", "rows are 2 or 3, images and tries at least 1")
 
@@ -140,22 +150,48 @@ class CaptionTable:
         score = self._ratings.score
         return np.array([[score(row.subject), score(row.object)] for row in self.rows])
 
-    def draw(self, rng: np.random.Generator) -> tuple[int, int, int] | str:
-        """Draw reference, target and distractor once, or say why they are no triplet.
+    def draw(
+        self, rng: np.random.Generator, rejected: Counter[str] | None = None
+    ) -> tuple[int, int, int] | None:
+        """Draw reference, target and distractor until they are a triplet, or return None.
 
         Subjects are drawn by how many images they are on; then the reference among the subject's
         rows, the target's object among the subject's objects, and so on.
+
+        Args:
+            rng: of all draws.
+            rejected: counts the draws that are no triplet, by reason.
         """
+        rejected = Counter() if rejected is None else rejected
+        place = reference = n_targets = 0
+        for _ in range(self.rules.tries):
+            if not n_targets:
+                place, reference = self._reference(rng)
+            target = self._target(place, rng)
+            reason = self._why_no_target(reference, target)
+            if not reason:
+                distractor = _one(self._of_object[self.object[target]], rng)
+                reason = self._reason((reference, target, distractor))
+                if not reason:
+                    return reference, target, distractor
+            rejected[reason] += 1
+            is_redrawn = self.rules.redraw == TARGET and reason in (SAME_OBJECT, SAME_IMAGE)
+            n_targets = (n_targets + 1) % TARGET_TRIES if is_redrawn else 0
+        return None
+
+    def _reference(self, rng: np.random.Generator) -> tuple[int, int]:
+        """Draw a subject's place and one of its rows."""
         place = int(np.searchsorted(self._chance, rng.integers(self._chance[-1]), "right"))
-        reference = _one(self._of_subject[place], rng)
+        return place, _one(self._of_subject[place], rng)
+
+    def _target(self, place: int, rng: np.random.Generator) -> int:
         objects = self._objects[place]
-        target = _one(objects[rng.integers(len(objects))], rng)
+        return _one(objects[rng.integers(len(objects))], rng)
+
+    def _why_no_target(self, reference: int, target: int) -> str:
         if self.object[target] == self.object[reference]:
             return SAME_OBJECT
-        if self.image[target] == self.image[reference]:
-            return SAME_IMAGE
-        distractor = _one(self._of_object[self.object[target]], rng)
-        return self._reason((reference, target, distractor)) or (reference, target, distractor)
+        return SAME_IMAGE if self.image[target] == self.image[reference] else ""
 
     def _reason(self, rows: tuple[int, int, int]) -> str:
         if self._ratings is None:
@@ -186,13 +222,9 @@ def mine(
     progress.start(0, len(wanted), "Drawing triplets")
     triplets, rejected = [], Counter[str]()
     for done, number in enumerate(wanted, 1):
-        rng = np.random.default_rng([seed, number])
-        for _ in range(table.rules.tries):
-            found = table.draw(rng)
-            if not isinstance(found, str):
-                triplets.append(MinedTriplet(number, *found))
-                break
-            rejected[found] += 1
+        found = table.draw(np.random.default_rng([seed, number]), rejected)
+        if found is not None:
+            triplets.append(MinedTriplet(number, *found))
         progress.update(done, len(wanted))
     return Mined(tuple(triplets), dict(rejected.most_common()), len(wanted) - len(triplets))
 

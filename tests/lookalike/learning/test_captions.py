@@ -142,11 +142,40 @@ class TestMining:
         rows = [*TOY, *rows, *rows]  # said twice of an image counts once
         found = mine(CaptionTable(rows), range(4000), 0).triplets
         subjects = Counter(rows[one.target].subject for one in found)
-        # 15 images to 5; another object is drawn in one of two draws, or in three of four
-        expected = 15 / 2 / (15 / 2 + 5 * 3 / 4)
-        assert subjects["horse"] / subjects.total() == pytest.approx(expected, abs=0.03)
+        assert subjects["horse"] / subjects.total() == pytest.approx(15 / 20, abs=0.03)
         objects = Counter(rows[one.target].object for one in found)
         assert objects["hay"] / objects["ice"] == pytest.approx(1 / 14, rel=0.3)
+
+    @pytest.mark.parametrize(
+        ("redraw", "share"), [("target", 0.5), ("triplet", (1 / 2) / (1 / 2 + 5 / 6))]
+    )
+    def test_subjects_of_few_objects_are_as_frequent_as_their_images(self, redraw, share):
+        rows = [
+            CaptionRow(f"{subject}{n}", "", subject, "on", f"{subject} {n % n_objects}")
+            for subject, n_objects in (("cup", 2), ("dog", 6))
+            for n in range(12)
+        ]
+        mined = mine(CaptionTable(rows, Rules(redraw=redraw)), range(8000), 0)
+        assert mined.n_given_up == 0
+        cups = np.mean([rows[one.target].subject == "cup" for one in mined.triplets])
+        assert cups == pytest.approx(share, abs=0.02)
+        for one in mined.triplets:
+            reference, target = rows[one.reference], rows[one.target]
+            assert (reference.object, reference.image) != (target.object, target.image)
+            assert reference.object != target.object
+
+    def test_a_reference_without_any_target_is_given_up_for_another(self):
+        crowded = [CaptionRow("fair", "", "dog", "near", f"stall {n}") for n in range(6)]
+        lonely = [CaptionRow(f"p{n}", "", "dog", "near", "stall 0") for n in range(4)]
+        rows = [*crowded, *lonely]  # on the fair every other object is on the same image
+        found = mine(CaptionTable(rows), range(300), 0)
+        assert found.n_given_up == 0
+        assert {SAME_OBJECT, SAME_IMAGE} == set(found.rejected)
+        assert all(rows[one.reference].image != rows[one.target].image for one in found.triplets)
+
+    def test_an_unknown_rule_of_drawing_again_is_refused(self):
+        with pytest.raises(Refused, match="'all' is none of target, triplet"):
+            Rules(redraw="all")
 
     @pytest.mark.parametrize(
         ("terms", "is_kept"),
