@@ -17,7 +17,8 @@ from conditional.template_sets.services import drawn_set
 from conditional.uploads.templates import defects_over, made_of_file
 from jobs.services import JobProgress
 from lookalike.conditional.builders.attribute_table import AttributeTable
-from lookalike.conditional.builders.objects import SceneRules, SceneTable
+from lookalike.conditional.builders.attributes import AttributeTypeError
+from lookalike.conditional.builders.objects import SceneRuleError, SceneTable
 from lookalike.conditional.builders.turns import Built
 from lookalike.conditional.formats.panoptic import read_panoptic
 from lookalike.conditional.formats.vaw import SOURCE as VAW
@@ -38,12 +39,12 @@ class Annotations:
     """What the object or attribute builders read.
 
     Attributes:
-        path: a VAW file with `types`, or a COCO panoptic JSON without.
+        paths: VAW files with `types`, or one COCO panoptic JSON without.
         types: attribute_types.json.
-        sha256: of the bytes of both, where they were read before; other bytes are refused.
+        sha256: of the bytes of all, where they were read before; other bytes are refused.
     """
 
-    path: Path
+    paths: tuple[Path, ...]
     types: Path | None = None
     sha256: str = ""
 
@@ -52,28 +53,35 @@ class Annotations:
         """What the provenance says."""
         return PANOPTIC if self.types is None else VAW
 
+    @property
+    def title(self) -> str:
+        """The files' names."""
+        return ", ".join(path.name for path in self.paths)
+
     def digest(self) -> str:
         """Return the SHA-256 of the bytes of the files.
 
         Raises:
             OSError: a file cannot be read.
         """
-        return files_digest([self.path, *([self.types] if self.types else [])])
+        return files_digest([*self.paths, *([self.types] if self.types else [])])
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, Any]:
         """Return what a job's row keeps of them, as `of_json` reads it.
 
         Raises:
             OSError: a file cannot be read.
         """
         types = "" if self.types is None else str(self.types.resolve())
-        return {"path": str(self.path.resolve()), "types": types, "sha256": self.digest()}
+        paths = [str(path.resolve()) for path in self.paths]
+        return {"paths": paths, "types": types, "sha256": self.digest()}
 
     @classmethod
-    def of_json(cls, stored: Mapping[str, str]) -> Annotations:
-        """Return the files that a job's row names."""
+    def of_json(cls, stored: Mapping[str, Any]) -> Annotations:
+        """Return the files that a job's row names; rows of earlier versions name one `path`."""
         types = Path(stored["types"]) if stored["types"] else None
-        return cls(Path(stored["path"]), types, stored["sha256"])
+        paths = stored["paths"] if "paths" in stored else [stored["path"]]
+        return cls(tuple(map(Path, paths)), types, stored["sha256"])
 
 
 def build_file_set(progress: JobProgress) -> dict[str, Any]:
@@ -102,10 +110,14 @@ def build_file_set(progress: JobProgress) -> dict[str, Any]:
         try:
             if annotations.digest() != annotations.sha256:
                 raise Refused("file", "it has changed since this was asked for; ask again.")
-            digest = files_digest([annotations.path])
+            digest = files_digest(annotations.paths)
             drawn = _drawn(annotations, recipe, id_of, arguments["keep_good"])
         except (InputError, OSError) as problem:
             raise Refused("file", str(problem)) from problem
+        except AttributeTypeError as problem:
+            raise Refused("types", f"{problem}.") from problem
+        except SceneRuleError as problem:
+            raise Refused(problem.rule, f"{problem}.") from problem
         except ValueError as problem:
             raise Refused("file", f"{problem}.") from problem
         built = drawn.built
@@ -119,12 +131,12 @@ def build_file_set(progress: JobProgress) -> dict[str, Any]:
             annotations.source,
             asdict(built.report) | drawn.counts() | {"n_unsound": len(unsound), "left_out": {}},
             defects=[asdict(defect) for defect in drawn.defects],
-            file_name=annotations.path.name[:300],
+            file_name=annotations.title[:300],
             file_sha256=digest,
         )
         return row, template_rows(row, templates, id_of)
 
-    note = f"Reading {annotations.path.name} and drawing templates"
+    note = f"Reading {annotations.title} and drawing templates"
     return made_of_file(make_set(TemplateSet, progress, note, draft), progress)
 
 
@@ -158,17 +170,19 @@ def _drawn(
     annotations: Annotations, recipe: Recipe, id_of: ImagesByName, keep_good: bool
 ) -> _Drawn:
     if annotations.types is None:
-        found = read_panoptic(annotations.path)
+        found = read_panoptic(annotations.paths[0])
         scenes, defects = _known(found.scenes, found.malformed, (), id_of, keep_good)
-        rules = SceneRules(min_categories=recipe.min_categories, min_shared=recipe.min_shared)
-        built = OBJECT_TASKS[recipe.task](
-            SceneTable.of(scenes, rules), recipe.limits, recipe.seed, source=PANOPTIC
-        )
+        scene_table = SceneTable.of(scenes, recipe.scene_rules)
+        scene_table.check()
+        build = OBJECT_TASKS[recipe.task]
+        built = build(scene_table, recipe.limits, recipe.seed, source=PANOPTIC)
         return _Drawn(len(found.scenes) + len(found.malformed), defects, [], built)
-    facts = read_vaw(annotations.path)
+    facts = read_vaw(*annotations.paths)
     instances, defects = _known(facts.instances, facts.malformed, facts.doubtful, id_of, keep_good)
     table = AttributeTable.of(instances, read_attribute_types(annotations.types))
-    built = ATTRIBUTE_TASKS[recipe.task](table, recipe.limits, recipe.seed, source=VAW)
+    built = ATTRIBUTE_TASKS[recipe.task](
+        table, recipe.limits, recipe.seed, source=VAW, types=recipe.types or None
+    )
     left_out = {defect.index for defect in defects}
     doubtful = [
         replace(one, reason=f"{one.reason} ({_USED_AS[one.code]})")

@@ -14,6 +14,7 @@ from catalog.fields import CatalogField, FiltersField
 from catalog.models import Catalog, EmbeddingSet
 from conditional.campaigns.kinds import TEMPLATE, TRIPLET
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
+from lookalike.cli.options import comma_list
 from lookalike.conditional.recipes import BUILDABLE, Recipe
 from lookalike.conditional.suggestions import SuggestRecipe
 from lookalike.conditional.types import Task
@@ -68,6 +69,27 @@ class BuildForm(forms.Form):
         min_value=1, required=False, initial=5, label="Of one reference", help_text="Empty: any."
     )
     seed = _seed("The same seed draws the same set.")
+    types = forms.CharField(
+        max_length=2_000,
+        required=False,
+        label="Attribute types",
+        help_text="Of those asked for, with commas between. Empty: all. Not used by the object "
+        "tasks.",
+    )
+    min_categories = forms.IntegerField(
+        min_value=1,
+        initial=Recipe.min_categories,
+        required=False,
+        label="Categories of a scene",
+        help_text="A reference has at least as many. Object tasks only.",
+    )
+    min_shared = forms.IntegerField(
+        min_value=1,
+        initial=Recipe.min_shared,
+        required=False,
+        label="Shared with the target",
+        help_text="Categories that the target's scene has, too. Object tasks only.",
+    )
 
     @property
     def recipe(self) -> Recipe:
@@ -82,6 +104,9 @@ class BuildForm(forms.Form):
             per_reference=cleaned["per_reference"],
             seed=cleaned["seed"],
             filters=cleaned["filters"],
+            types=tuple(comma_list(cleaned["types"])),
+            min_categories=cleaned["min_categories"] or Recipe.min_categories,
+            min_shared=cleaned["min_shared"] or Recipe.min_shared,
         )
 
 

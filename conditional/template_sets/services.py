@@ -14,8 +14,11 @@ from conditional.template_sets.queries import attributes_of, catalog_rows, image
 from conditional.template_sets.rows import template_rows
 from jobs.models import Job
 from jobs.services import JobProgress
+from lookalike.conditional.builders.attributes import AttributeTypeError, chosen_types
 from lookalike.conditional.builders.catalog_rows import SOURCE
-from lookalike.conditional.recipes import Cooked, Recipe, cook
+from lookalike.conditional.builders.objects import SceneRuleError
+from lookalike.conditional.column_spec import parse_columns
+from lookalike.conditional.recipes import ATTRIBUTE_TASKS, Cooked, Recipe, cook
 from lookalike.conditional.validate import find_defects
 from lookalike.core.errors import Refused
 
@@ -42,6 +45,10 @@ def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None)
     _check_columns(recipe, catalog, len(rows), {name for row in rows for name in row.attributes})
     try:
         cooked = cook(recipe, rows)
+    except AttributeTypeError as problem:
+        raise Refused("types", f"{problem}.") from problem
+    except SceneRuleError as problem:
+        raise Refused(problem.rule, f"{problem}.") from problem
     except ValueError as problem:
         raise Refused("ask", f"{problem}.") from problem
     if not cooked.built.templates:
@@ -60,6 +67,19 @@ def _check_columns(recipe: Recipe, catalog: Catalog, n_images: int, named: set[s
             if not any(text.strip() == known or text.startswith(f"{known} ") for known in named):
                 shown = ", ".join(sorted(named)[:20]) or "none"
                 raise Refused(field, f"no image has an attribute {name!r}; there are: {shown}.")
+
+
+def _check_types(recipe: Recipe) -> None:
+    """Refuse attribute types that are none of the columns asked for."""
+    if not recipe.types or recipe.task not in ATTRIBUTE_TASKS:
+        return
+    try:
+        columns = parse_columns(recipe.ask)
+        chosen_types(recipe.types, [column.text or column.name for column in columns])
+    except AttributeTypeError as problem:
+        raise Refused("types", f"{problem}.") from problem
+    except ValueError as problem:
+        raise Refused("ask", f"{problem}.") from problem
 
 
 def build_set(progress: JobProgress) -> dict[str, Any]:
@@ -117,11 +137,13 @@ def request_build(*, catalog: Catalog, name: str, recipe: Recipe, owner: User) -
     """Queue the building of a set.
 
     Raises:
-        Refused: as `unused_slug`, or no image fits the filters or has an attribute.
+        Refused: as `unused_slug`; no image fits the filters or has an attribute; or a type that
+            is not asked for.
         JobConflictError: a set of that name is being built.
     """
     images = images_that_fit(catalog, recipe.filters)
     _check_columns(recipe, catalog, images.count(), attributes_of(images))
+    _check_types(recipe)
     arguments = {"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()}
     return request_set(TemplateSet, task=BUILD_TASK, verb="Build", arguments=arguments, owner=owner)
 

@@ -31,6 +31,7 @@ ATTRIBUTE_TASKS = {
 }
 OBJECT_TASKS = {Task.FOCUS_OBJECT: build_focus_object, Task.CHANGE_OBJECT: build_change_object}
 BUILDABLE = (*ATTRIBUTE_TASKS, *OBJECT_TASKS)
+LISTS = ("same", "ask", "types")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Recipe:
         n_templates, per_condition, per_reference: as `Limits`; None for no cap.
         seed: of the draw.
         filters: {attribute: values}, only rows that have one of them.
+        types: attribute types to ask for, of the attribute tasks; empty for all columns of `ask`,
+            or for all types of a VAW file but its catch-all "other".
         min_categories, min_shared: as `SceneRules`, for the object tasks.
         crops: how boxes are cut out, as `crop_box`; for templates from files.
         n_tries: as `Limits`; for a look at what a recipe gives, and never stored.
@@ -57,8 +60,9 @@ class Recipe:
     per_reference: int | None = 5
     seed: int = 0
     filters: Mapping[str, tuple[str, ...]] | None = None
-    min_categories: int = 4
-    min_shared: int = 3
+    types: tuple[str, ...] = ()
+    min_categories: int = SceneRules.min_categories
+    min_shared: int = SceneRules.min_shared
     crops: Dilation = "paper"
     n_tries: int | None = None
 
@@ -71,20 +75,29 @@ class Recipe:
         """
         return Limits(self.n_templates, self.per_condition, self.per_reference, self.n_tries)
 
+    @property
+    def scene_rules(self) -> SceneRules:
+        """What makes a scene.
+
+        Raises:
+            SceneRuleError: a number below 1.
+        """
+        return SceneRules(min_categories=self.min_categories, min_shared=self.min_shared)
+
     def as_json(self) -> dict[str, Any]:
         """Return the recipe as it is stored."""
         filters = {name: list(values) for name, values in (self.filters or {}).items()}
-        lists = {"same": list(self.same), "ask": list(self.ask)}
+        lists = {name: list(getattr(self, name)) for name in LISTS}
         stored = asdict(self) | lists | {"task": self.task.value, "filters": filters}
         del stored["n_tries"]
         return stored
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Recipe:
-        """Return a recipe that `as_json` wrote."""
+        """Return a recipe that `as_json` wrote, in this version or an earlier one."""
         filters = {name: tuple(values) for name, values in stored["filters"].items()}
         changed = {"task": Task(stored["task"]), "filters": filters}
-        lists = {name: tuple(stored[name]) for name in ("same", "ask")}
+        lists = {name: tuple(stored.get(name, ())) for name in LISTS}
         return cls(**{**stored, **lists, **changed})
 
 
@@ -107,6 +120,7 @@ def cook(recipe: Recipe, rows: Sequence[CatalogRow]) -> Cooked:
     """Draw the templates of a recipe.
 
     Raises:
+        AttributeTypeError, SceneRuleError: types or rules that the rows do not have or meet.
         ValueError: columns or limits that make no sense, or no row that can be used.
     """
     limits = recipe.limits
@@ -115,12 +129,13 @@ def cook(recipe: Recipe, rows: Sequence[CatalogRow]) -> Cooked:
         facts = catalog_instances(rows, same=parse_columns(recipe.same), columns=ask)
         table = AttributeTable.of(facts.instances, facts.types, facts.texts)
         build = ATTRIBUTE_TASKS[recipe.task]
-        built = build(table, limits, recipe.seed, source=SOURCE)
+        types = recipe.types or tuple(facts.types)
+        built = build(table, limits, recipe.seed, source=SOURCE, types=types)
         return Cooked(built, len(facts.instances), facts.left_out)
     if recipe.task not in OBJECT_TASKS:
         raise ValueError(f"{recipe.task} is not built from attributes")
     scenes = catalog_scenes(rows, ask)
-    rules = SceneRules(min_categories=recipe.min_categories, min_shared=recipe.min_shared)
-    scene_table = SceneTable.of(scenes.scenes, rules, scenes.texts)
+    scene_table = SceneTable.of(scenes.scenes, recipe.scene_rules, scenes.texts)
+    scene_table.check()
     built = OBJECT_TASKS[recipe.task](scene_table, limits, recipe.seed, source=SOURCE)
     return Cooked(built, len(scenes.scenes), scenes.left_out)

@@ -66,6 +66,34 @@ def test_contradictions_and_repeated_ids_are_listed_with_what_became_of_them(vaw
     assert TemplateSet.objects.get().defects == result["defects"]
 
 
+def test_instances_in_several_files_are_one_set_of_chosen_types(vaw, tmp_path):
+    path, types = vaw
+    entries = json.loads(path.read_text())
+    parts = [tmp_path / "train_part1.json", tmp_path / "train_part2.json"]
+    for part, some in zip(parts, (entries[:150], entries[150:]), strict=True):
+        part.write_text(json.dumps(some))
+    words = json.loads(types.read_text())
+    first, *_ = words
+    words["other"] = words.pop(first)
+    types.write_text(json.dumps(words))
+    given = ("--catalog", "files", "--task", "focus_attribute", "--keep-good", "--vaw")
+    whole = printed("build_templates", "Whole", *given, path, "--types", types)
+    halves = printed("build_templates", "Halves", *given, *parts, "--types", types)
+    assert halves["n_entries"] == whole["n_entries"] == len(entries)
+    assert halves["templates"] == whole["templates"]
+    assert all(one["reason"].startswith("train_part2.json, entry") or one["code"] != "malformed"
+               for one in halves["defects"])  # fmt: skip
+    stored = TemplateSet.objects.get(slug="halves")
+    assert stored.file_name == "train_part1.json, train_part2.json"
+    assert "other" not in set(stored.templates.values_list("condition", flat=True))
+    printed("build_templates", "Rest", *given, *parts, "--types", types, "other")
+    rest = TemplateSet.objects.get(slug="rest")
+    assert set(rest.templates.values_list("condition", flat=True)) == {"other"}
+    assert rest.recipe["types"] == ["other"]
+    with pytest.raises(CommandError, match="no attribute type 'hue'; known: "):
+        call_command("build_templates", "Hue", *map(str, (*given, *parts, "--types", types, "hue")))
+
+
 def test_boxes_are_cut_out_as_the_recipe_says(vaw, client, people):
     path, types = vaw
     given = ("--catalog", "files", "--task", "change_attribute", "--vaw", path, "--types", types,
@@ -140,7 +168,9 @@ def panoptic(tmp_path, db):
 
 def test_panoptic_scenes_become_templates(panoptic):
     given = ("P", "--catalog", "files", "--task", "change_object", "--panoptic", panoptic)
-    result = printed("build_templates", *given, "--n", 5, "--min-shared", 4)
+    result = printed("build_templates", *given, "--n", 5)
+    assert TemplateSet.objects.get().recipe["min_categories"] == 8
+    assert TemplateSet.objects.get().recipe["min_shared"] == 6
     assert (result["templates"], result["defects"], result["crops"]) == (5, [], 0)
     assert TemplateSet.objects.get().source == "coco_panoptic"
 

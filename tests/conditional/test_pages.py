@@ -99,6 +99,7 @@ def test_a_build_is_previewed_and_queued(admin, catalog):
         ({"ask": "size"}, "ask", "No image has an attribute 'size'"),
         ({"same": "kind\nsize"}, "same", "No image has an attribute 'size'"),
         ({"filters": "view=side"}, "catalog", "fits the filters"),
+        ({"types": "size"}, "types", "no attribute type 'size'; known: colour"),
     ],
 )
 def test_a_recipe_that_no_image_answers_is_refused_at_its_field(
@@ -111,6 +112,20 @@ def test_a_recipe_that_no_image_answers_is_refused_at_its_field(
     preview = admin.post(reverse("conditional:preview"), given).content.decode()
     assert words in preview.replace("&#x27;", "'")
     assert "A preview tries" not in preview, "that is said where nothing was found"
+
+
+def test_the_page_asks_for_scenes_and_types_as_the_command_does(admin, catalog):
+    given = {
+        **BUILD, "catalog": catalog.pk, "task": "focus_object", "ask": "kind\ncolour\nview",
+    }  # fmt: skip
+    preview = admin.post(reverse("conditional:preview"), given).content.decode()
+    assert "no image has 8 categories, the most is 3" in preview.lower()
+    fewer = given | {"min_categories": 3, "min_shared": 2, "types": "colour"}
+    assert "<article" in admin.post(reverse("conditional:preview"), fewer).content.decode()
+    assert admin.post(reverse("conditional:new"), fewer).status_code == 302
+    recipe = Job.objects.get(task=BUILD_TASK).arguments["recipe"]
+    assert (recipe["min_categories"], recipe["min_shared"]) == (3, 2)
+    assert recipe["types"] == ["colour"]
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,10 @@ from learning.notions.recipes import NotionRecipe
 from learning.runs.forms import CombinerForm, EmbeddingForm, SpaceForm
 from learning.text_spaces.recipes import SpaceRecipe
 from lookalike.cli.main import COMMANDS, GROUPS
+from lookalike.conditional.builders.objects import SceneRules
 from lookalike.conditional.recipes import Recipe
 from lookalike.conditional.suggestions import SuggestRecipe
+from lookalike.conditional.types import Task
 from tests.paths import ROOT
 
 OTHER_NAMES = {
@@ -137,6 +139,16 @@ RECIPES: list[tuple[str, type, Callable[[], Form]]] = [
     ("learn_notion", NotionRecipe, NotionForm),
     ("learn_text_space", SpaceRecipe, SpaceForm),
 ]
+
+
+def test_scenes_have_one_rule_in_library_recipe_command_and_page() -> None:
+    rules = SceneRules()
+    assert (rules.min_categories, rules.min_shared) == (8, 6)
+    recipe = Recipe(Task.FOCUS_OBJECT, (), ())
+    assert recipe.scene_rules == rules
+    fields_of_page = BuildForm().fields
+    for name in ("min_categories", "min_shared"):
+        assert fields_of_page[name].initial == getattr(rules, name)
 
 
 @pytest.mark.parametrize(("command", "recipe", "form"), RECIPES)

@@ -13,7 +13,7 @@ from conditional.management.set_command import SetCommand, row_called
 from conditional.models import TemplateSet
 from conditional.template_sets.annotation_files import Annotations, build_file_set
 from conditional.template_sets.services import BUILD_TASK, build_set
-from lookalike.cli.options import seed
+from lookalike.cli.options import comma_list, seed
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.recipes import BUILDABLE, Recipe
 from lookalike.conditional.types import Task
@@ -59,16 +59,42 @@ class Command(SetCommand):
             help="only images with that attribute; may be repeated",
         )
         parser.add_argument("--panoptic", type=Path, metavar="FILE", help="COCO panoptic JSON")
-        parser.add_argument("--vaw", type=Path, metavar="FILE", help="instances of VAW")
-        parser.add_argument("--types", type=Path, metavar="FILE", help="attribute_types.json")
+        parser.add_argument(
+            "--vaw",
+            type=Path,
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="FILE",
+            help="instances of VAW, one file or several",
+        )
+        parser.add_argument(
+            "--types",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="FILE|NAME",
+            help="VAW's attribute_types.json, and the attribute types to ask for, as color or "
+            "color,material; by default all, but not VAW's catch-all “other”",
+        )
         parser.add_argument(
             "--keep-good", action="store_true", help="leave out what a file cannot give"
         )
         parser.add_argument(
             "--crops", choices=DILATIONS, default=DILATIONS[0], help="context around boxes"
         )
-        parser.add_argument("--min-categories", type=int, default=4, help="of a scene")
-        parser.add_argument("--min-shared", type=int, default=3, help="with the target's scene")
+        parser.add_argument(
+            "--min-categories",
+            type=int,
+            default=Recipe.min_categories,
+            help="of a reference's scene; default: %(default)s",
+        )
+        parser.add_argument(
+            "--min-shared",
+            type=int,
+            default=Recipe.min_shared,
+            help="with the target's scene; default: %(default)s",
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         arguments = {
@@ -87,13 +113,26 @@ class Command(SetCommand):
 
 
 def _annotations(options: dict[str, Any]) -> Annotations | None:
-    """Return the file that is to be drawn from, if one is named."""
-    path = options["panoptic"] or options["vaw"]
-    if bool(options["vaw"]) != bool(options["types"]) or (options["panoptic"] and options["vaw"]):
-        raise CommandError("Give --vaw with --types, or --panoptic alone.")
-    if path is None and not options["ask"]:
+    """Return the files to draw from, if some are named."""
+    vaw, panoptic = options["vaw"], options["panoptic"]
+    files, _ = _types(options["types"])
+    if len(files) > 1:
+        raise CommandError(f"types: two files, {files[0]} and {files[1]}; VAW has one.")
+    if bool(vaw) != bool(files) or (panoptic and vaw):
+        raise CommandError("Give --vaw with --types attribute_types.json, or --panoptic alone.")
+    if vaw:
+        return Annotations(tuple(vaw), Path(files[0]))
+    if panoptic:
+        return Annotations((panoptic,))
+    if not options["ask"]:
         raise CommandError("Give --ask with a column, or --vaw or --panoptic with a file.")
-    return None if path is None else Annotations(path, options["types"])
+    return None
+
+
+def _types(values: list[str]) -> tuple[list[str], list[str]]:
+    """Return the files among the values of --types, and the names of types."""
+    files = [value for value in values if value.endswith(".json") or Path(value).is_file()]
+    return files, [name for value in values if value not in files for name in comma_list(value)]
 
 
 def _recipe(options: dict[str, Any]) -> Recipe:
@@ -110,6 +149,7 @@ def _recipe(options: dict[str, Any]) -> Recipe:
         per_reference=options["per_reference"] or None,
         seed=options["seed"],
         filters=filters,
+        types=tuple(_types(options["types"])[1]),
         min_categories=options["min_categories"],
         min_shared=options["min_shared"],
         crops=options["crops"],

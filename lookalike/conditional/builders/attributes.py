@@ -28,6 +28,11 @@ from lookalike.conditional.types import Details, Provenance, RetrievalTemplate, 
 from lookalike.core.arrays import Ints
 
 N_LACKING, N_HAVING = 9, 5
+CATCH_ALL = frozenset({"other"})  # VAW's type of values that have no type in common
+
+
+class AttributeTypeError(ValueError):
+    """Attribute types that cannot be asked for; the message says which and why."""
 
 
 def build_focus_attribute(
@@ -49,15 +54,15 @@ def build_focus_attribute(
         limits: caps.
         seed: of the draw; the same seed and table give the same set.
         source: for the provenance.
-        types: the types to ask for; by default all of the table.
+        types: the types to ask for; by default all of the table but VAW's catch-all "other".
 
     Returns:
         The templates and why other references were rejected.
 
     Raises:
-        ValueError: a type that the table does not have.
+        AttributeTypeError: a type that the table does not have, or it has the catch-all alone.
     """
-    chosen = _known(types, table.types)
+    chosen = chosen_types(types, table.types)
     rng = np.random.default_rng(seed)
     references = {
         name: np.flatnonzero((table.labels[:, table.types[name]] == 1).any(axis=1))
@@ -87,17 +92,18 @@ def build_change_attribute(
         limits: caps.
         seed: of the draw.
         source: for the provenance.
-        types: the types whose values to ask for; by default all of the table.
+        types: the types of the values to ask for; by default all of the table but VAW's
+            catch-all "other".
 
     Returns:
         The templates and why other references were rejected.
 
     Raises:
-        ValueError: a type that the table does not have.
+        AttributeTypeError: a type that the table does not have, or it has the catch-all alone.
     """
     rng = np.random.default_rng(seed)
     references: dict[str, Ints] = {}
-    for name in _known(types, table.types):
+    for name in chosen_types(types, table.types):
         for column in table.types[name].tolist():
             lacking = table.labels[:, column] == -1
             others = table.types[name][table.types[name] != column]
@@ -114,12 +120,30 @@ def build_change_attribute(
     return Built(built.templates, report)
 
 
-def _known(types: Sequence[str] | None, held: Iterable[str]) -> list[str]:
+def chosen_types(types: Sequence[str] | None, held: Iterable[str]) -> list[str]:
+    """Return the attribute types to ask for; see `build_focus_attribute`.
+
+    >>> chosen_types(None, ["color", "material", "other"])
+    ['color', 'material']
+    >>> chosen_types(["other"], ["color", "material", "other"])
+    ['other']
+
+    Raises:
+        AttributeTypeError: as `build_focus_attribute`.
+    """
     names = list(held)
-    for name in types or ():
+    if types is None:
+        chosen = [name for name in names if name not in CATCH_ALL]
+        if names and not chosen:
+            raise AttributeTypeError(
+                f"the only attribute type is the catch-all {names[0]!r}; name it to ask for it"
+            )
+        return chosen
+    for name in types:
         if name not in names:
-            raise ValueError(f"there is no attribute type {name!r}; known: {', '.join(names)}")
-    return names if types is None else list(dict.fromkeys(types))
+            reason = f"there is no attribute type {name!r}; known: {', '.join(names)}"
+            raise AttributeTypeError(reason)
+    return list(dict.fromkeys(types))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,18 @@ from lookalike.core.arrays import Bools, Ints
 N_LACKING, N_HAVING = 9, 5
 
 
+class SceneRuleError(ValueError):
+    """A rule for scenes that makes no sense, or that no scene meets.
+
+    Attributes:
+        rule: its name, a field of `SceneRules`.
+    """
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
 @dataclass(frozen=True)
 class SceneRules:
     """What makes a scene.
@@ -44,6 +56,11 @@ class SceneRules:
     min_share: float = 0.01
     min_categories: int = 8
     min_shared: int = 6
+
+    def __post_init__(self) -> None:
+        for name in ("min_categories", "min_shared"):
+            if (value := getattr(self, name)) < 1:
+                raise SceneRuleError(name, f"{name} is {value}, not at least 1")
 
 
 @dataclass(frozen=True)
@@ -93,6 +110,20 @@ class SceneTable:
         groups = group_codes(images, [scene.product for scene in scenes])
         codes = number_keys(images)
         return cls(tuple(images), categories, dict(texts or {}), present, codes, groups, rules)
+
+    def check(self) -> None:
+        """Pass if some image can be a reference.
+
+        Raises:
+            SceneRuleError: none has enough categories; the message says how many there are.
+        """
+        most = int(self.present.sum(axis=1).max())
+        if most < (wanted := self.rules.min_categories):
+            raise SceneRuleError(
+                "min_categories",
+                f"no image has {wanted} categories, the most is {most}: ask for fewer "
+                "(min_categories, and min_shared with the target)",
+            )
 
     def text(self, column: int) -> str:
         """Return how to say a category."""

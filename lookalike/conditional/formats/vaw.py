@@ -8,7 +8,7 @@ Instances: a JSON list of `{"image_id", "instance_id", "instance_bbox": [x, y, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lookalike.conditional.formats.json_files import (
@@ -48,37 +48,69 @@ class InstanceSet:
     doubtful: tuple[Defect, ...] = ()
 
 
-def read_vaw(path: str | Path) -> InstanceSet:
-    """Return the instances of a VAW file, in its order and with all that it says.
+def read_vaw(*paths: str | Path) -> InstanceSet:
+    """Return the instances of VAW files, in their order and with all that they say.
+
+    VAW publishes its training instances in two parts. Entries are numbered on from file to file;
+    where there are several files, a defect also names its file and its entry there.
+
+    Args:
+        paths: of the files, at least one.
 
     Raises:
-        FormatError: not JSON, not a list, or not one usable entry.
-        OSError: if the file cannot be opened.
+        FormatError: a file that is not JSON, not a list, or without one usable entry.
+        OSError: if a file cannot be opened.
     """
-    path = Path(path)
-    instances: list[Instance] = []
-    malformed: list[Defect] = []
-    doubtful: list[Defect] = []
-    first_with: dict[str, int] = {}
-    for index, entry in enumerate(read_json_list(path)):
-        try:
-            instance = _instance(entry)
-        except EntryError as problem:
-            malformed.append(Defect(index, "malformed", str(problem)))
-            continue
-        instances.append(instance)
+    found = _Instances(n_files=len(paths))
+    for path in map(Path, paths):
+        found.add(path, read_json_list(path))
+    return InstanceSet(tuple(found.instances), tuple(found.malformed), tuple(found.doubtful))
+
+
+@dataclass
+class _Instances:
+    """Instances and defects of the files read so far."""
+
+    n_files: int
+    n_entries: int = 0
+    instances: list[Instance] = field(default_factory=list)
+    malformed: list[Defect] = field(default_factory=list)
+    doubtful: list[Defect] = field(default_factory=list)
+    first_with: dict[str, int] = field(default_factory=dict)
+
+    def add(self, path: Path, entries: Sequence[object]) -> None:
+        """Read the entries of a file.
+
+        Raises:
+            FormatError: none of them is an instance.
+        """
+        n_before, n_malformed = len(self.instances), len(self.malformed)
+        for number, entry in enumerate(entries):
+            where = f"{path.name}, entry {number}: " if self.n_files > 1 else ""
+            try:
+                instance = _instance(entry)
+            except EntryError as problem:
+                self._note(self.malformed, "malformed", f"{where}{problem}")
+            else:
+                self._add(instance, where)
+            self.n_entries += 1
+        if len(self.instances) == n_before:
+            first = self.malformed[n_malformed].reason if entries else "the list is empty"
+            raise FormatError(path, None, f"no entry is an instance (the first: {first})")
+
+    def _add(self, instance: Instance, where: str) -> None:
+        self.instances.append(instance)
         if instance.contradictions:
             values = ", ".join(sorted(instance.contradictions))
-            reason = f"instance {instance.name!r} has and has not: {values}"
-            doubtful.append(Defect(index, "contradiction", reason))
-        earlier = first_with.setdefault(instance.name, index)
-        if earlier != index:
-            reason = f"instance id {instance.name!r} is that of entry {earlier}"
-            doubtful.append(Defect(index, "duplicate", reason))
-    if not instances:
-        first = malformed[0].reason
-        raise FormatError(path, None, f"no entry is an instance (the first: {first})")
-    return InstanceSet(tuple(instances), tuple(malformed), tuple(doubtful))
+            reason = f"{where}instance {instance.name!r} has and has not: {values}"
+            self._note(self.doubtful, "contradiction", reason)
+        earlier = self.first_with.setdefault(instance.name, self.n_entries)
+        if earlier != self.n_entries:
+            reason = f"{where}instance id {instance.name!r} is that of entry {earlier}"
+            self._note(self.doubtful, "duplicate", reason)
+
+    def _note(self, defects: list[Defect], code: str, reason: str) -> None:
+        defects.append(Defect(self.n_entries, code, reason))
 
 
 def read_attribute_types(path: str | Path) -> Types:

@@ -6,8 +6,13 @@ from dataclasses import replace
 import pytest
 
 from lookalike.conditional.builders.attribute_table import AttributeTable
-from lookalike.conditional.builders.attributes import build_change_attribute, build_focus_attribute
+from lookalike.conditional.builders.attributes import (
+    AttributeTypeError,
+    build_change_attribute,
+    build_focus_attribute,
+)
 from lookalike.conditional.builders.objects import (
+    SceneRuleError,
     SceneRules,
     SceneTable,
     build_change_object,
@@ -52,6 +57,39 @@ def test_attribute_templates_have_one_right_answer_and_no_defect(build, task, ki
         assert counted[DistractorKind.LACKS_REFERENCE] == kinds[1]
         images = [view.image for _, view in one.views()]
         assert len(set(images)) == len(images)
+
+
+@pytest.mark.parametrize("build", [build_focus_attribute, build_change_attribute])
+def test_the_catch_all_type_is_asked_for_only_by_name(build):
+    name, *others = TYPES
+    types = {("other" if one == name else one): values for one, values in TYPES.items()}
+    table = AttributeTable.of(INSTANCES, types)
+
+    def asked(chosen=None):
+        drawn = build(table, Limits(150), 1, source="vaw", types=chosen).templates
+        conditions = {one.condition for one in drawn}
+        return {
+            kind for kind, values in types.items()
+            if conditions & ({kind, *values} - {"red"})  # which is of two types
+        }  # fmt: skip
+
+    assert asked() == set(others)
+    assert asked(["other"]) == {"other"}
+    assert asked([*types]) == set(types)
+    with pytest.raises(AttributeTypeError, match="no attribute type 'hue'; known: other"):
+        asked(["hue"])
+    alone = AttributeTable.of(INSTANCES, {"other": TYPES[name]})
+    with pytest.raises(AttributeTypeError, match="only attribute type is the catch-all 'other'"):
+        build(alone, LIMITS, 1, source="vaw")
+
+
+def test_a_scene_rule_that_no_image_meets_is_refused_with_what_there_is():
+    scenes = [Scene(f"i{n}", {f"c{one}": 0.1 for one in range(4)}) for n in range(30)]
+    with pytest.raises(SceneRuleError, match="no image has 8 categories, the most is 4") as caught:
+        SceneTable.of(scenes).check()
+    assert caught.value.rule == "min_categories"
+    with pytest.raises(SceneRuleError, match="min_shared is 0"):
+        SceneRules(min_shared=0)
 
 
 def test_an_oracle_says_that_only_the_target_satisfies_both_conditions():

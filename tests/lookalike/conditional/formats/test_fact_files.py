@@ -30,6 +30,21 @@ def written(path, content):
     return path
 
 
+def test_entries_of_several_vaw_files_are_numbered_on_and_named_by_file(tmp_path):
+    twice = vaw_entry(instance_id=7)
+    first = written(tmp_path / "train_part1.json", [vaw_entry(instance_id=6), twice])
+    second = written(tmp_path / "train_part2.json", [{"image_id": 1}, twice])
+    found = read_vaw(first, second)
+    assert [one.name for one in found.instances] == ["6", "7", "7"]
+    (malformed,), (doubtful,) = found.malformed, found.doubtful
+    assert (malformed.index, doubtful.index, doubtful.code) == (2, 3, "duplicate")
+    assert malformed.reason.startswith("train_part2.json, entry 0: ")
+    assert doubtful.reason.startswith("train_part2.json, entry 1: ")
+    empty = written(tmp_path / "none.json", [{"image_id": 1}])
+    with pytest.raises(FormatError, match=r"none\.json: no entry is an instance"):
+        read_vaw(first, empty)
+
+
 def test_vaw_files_come_back_as_they_were(tmp_path):
     content = [vaw_entry(), vaw_entry(image_id=3, instance_id=4, positive_attributes=["a", "a"])]
     found = read_vaw(written(tmp_path / "val.json", content))
