@@ -22,6 +22,7 @@ from lookalike.core.errors import Refused
 from lookalike.images.layouts.read import LAYOUTS
 from lookalike.images.metadata import MAX_BYTES, MetadataError, read_metadata
 from lookalike.images.sources import SourceError
+from lookalike.io.encodings import encoding_name
 
 
 class ImportForm(forms.Form):
@@ -71,6 +72,13 @@ class ImportForm(forms.Form):
         help_text="An attribute and its value, such as split=test. Empty: all.",
     )
 
+    names_encoding = forms.CharField(
+        label="Encoding of names in the zip",
+        required=False,
+        max_length=40,
+        help_text="Only if the report shows wrong names: shift_jis, cp1252, gbk and so on.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         offered = [(str(path), str(path)) for path in offered_folders()]
@@ -88,6 +96,13 @@ class ImportForm(forms.Form):
         if upload is not None and not zipfile.is_zipfile(upload):
             raise forms.ValidationError(f"{upload.name} is not a zip file, or it is damaged.")
         return upload
+
+    def clean_names_encoding(self) -> str:
+        """Refuse an encoding that nobody knows."""
+        given: str = self.cleaned_data["names_encoding"]
+        if given and encoding_name(given) is None:
+            raise forms.ValidationError(f"“{given}” is no encoding that is known.")
+        return given
 
     def clean_metadata(self) -> UploadedFile[bytes] | None:
         """Refuse at once what cannot be used as a whole; wrong rows are reported later."""
@@ -151,6 +166,7 @@ class ImportForm(forms.Form):
             source_name=upload.name if upload else folder.name,
             metadata_name=metadata.name if metadata else "",
             layout=self.cleaned_data["layout"],
+            names_encoding=self.cleaned_data["names_encoding"] if upload else "",
             where=self.cleaned_data["where"],
         )
 
@@ -184,7 +200,7 @@ class NewCatalogForm(ImportForm):
     )
     field_order = [
         *("name", "slug", "description", "upload", "folder", "inside"),
-        *("manifest", "metadata", "layout", "where"),
+        *("manifest", "metadata", "layout", "where", "names_encoding"),
     ]
 
     def clean_slug(self) -> str:

@@ -80,6 +80,7 @@ def import_source(
     if metadata is not None:
         broken += metadata.problems
         run.warnings += metadata.notes
+    run.warnings += source.notes
     return {
         "images": len(run.images),
         "products": _n_products(catalog, run.images),

@@ -38,6 +38,7 @@ class Origin:
         is_manifest: it lists pictures that stay where they are, and what is known of them.
         is_restricted: the path must lie in settings.IMPORT_FOLDERS, because it was chosen in
             a browser.
+        names_encoding: of a zip's names that do not say theirs; "" to guess it.
     """
 
     path: str = ""
@@ -50,6 +51,7 @@ class Origin:
     where: str = ""
     is_manifest: bool = False
     is_restricted: bool = True
+    names_encoding: str = ""
 
     def open_source(self) -> Source:
         """Open the folder, zip or manifest.
@@ -71,7 +73,7 @@ class Origin:
                 raise SourceError(CLOSED)
             return RemoteSource(path, self.source_name or path.name, remote())
         opened = LAYOUTS[self.layout].open if self.layout else open_source
-        return opened(path, self.source_name or None)
+        return opened(path, self.source_name or None, self.names_encoding)
 
     def read_metadata(self, source: Source) -> Metadata | None:
         """Read the metadata, or what the layout's lists say; None when there are none.

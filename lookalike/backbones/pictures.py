@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 from PIL import Image
 
 from lookalike.images.pixels import decode
+from lookalike.images.source import Source, UnreadableFileError
 
 Opener = Callable[[], BinaryIO]
 
@@ -36,6 +38,21 @@ def open_picture(source: Path | Opener, smallest_side: int = 0) -> Image.Image:
             return decode(file.read(), smallest_side=smallest_side).in_srgb()
     except Exception as problem:  # storages fail with errors of every type
         raise _problem(source, problem) from problem
+
+
+class SourcePicture:
+    """Opens one picture of a folder or zip; messages name it by its path there."""
+
+    def __init__(self, source: Source, path: str) -> None:
+        self._source = source
+        self.__name__ = path
+
+    def __call__(self) -> BinaryIO:
+        """Return the picture's bytes as an open file."""
+        try:
+            return BytesIO(self._source.read(self.__name__))
+        except UnreadableFileError as problem:
+            raise FileNotFoundError(str(problem)) from problem
 
 
 def picture_content(source: Path | Opener) -> bytes:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 
 from lookalike.backbones.embed import embed_images
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device, load_backbone
+from lookalike.backbones.pictures import SourcePicture
 from lookalike.backbones.slow_precision import slow_precision
 from lookalike.cli.output import WANTING, Report
 from lookalike.core.caches import cache_folder
-from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
+from lookalike.images.sources import SourceError, open_source
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import write_vectors
@@ -38,6 +37,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=".npz or .parquet to write",
     )
     parser.add_argument("--batch-size", type=int, metavar="N", help="default: the model's own")
+    parser.add_argument(
+        "--names-encoding",
+        default="",
+        metavar="NAME",
+        help="of a zip's names that do not say theirs, such as shift_jis; default: guessed",
+    )
     parser.add_argument("--device", metavar="NAME", help="default: the GPU if there is one")
 
 
@@ -50,53 +55,56 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     broken: dict[int, str] = {}
     try:
-        with open_source(arguments.images) as source:
+        with open_source(arguments.images, None, arguments.names_encoding) as source:
             backbone = load_backbone(
                 arguments.model, arguments.device, engines=cache_folder("engines")
             )
             paths = source.paths
+            refused, remarks, n_junk = source.problems, source.notes, source.n_junk
             vectors = embed_images(
                 backbone,
-                [partial(_opened, source, path) for path in paths],
+                [SourcePicture(source, path) for path in paths],
                 batch_size=arguments.batch_size,
                 on_broken=broken.__setitem__,
             )
     except (BackboneError, SourceError) as problem:
         raise InputError(str(problem)) from problem
-    kept = [row for row in range(len(paths)) if row not in broken]
-    if not kept:
-        raise InputError(f"{arguments.images} holds no image that can be read")
-    ids = [paths[row] for row in kept]
-    write_vectors(arguments.vectors, ids, vectors[kept], backbone.fingerprint)
-    problems = [(paths[row], reason) for row, reason in sorted(broken.items())]
+    problems = [
+        (paths[row], reason.removeprefix(f"{paths[row]}: "))
+        for row, reason in sorted(broken.items())
+    ]
+    problems += [(problem.file, problem.reason) for problem in refused]
+    read = [row for row in range(len(paths)) if row not in broken]
+    if not read:
+        first = f": {': '.join(problems[0])}" if problems else ""
+        raise InputError(f"{arguments.images} holds no image that can be read{first}")
+    ids = [paths[row] for row in read]
+    write_vectors(arguments.vectors, ids, vectors[read], backbone.fingerprint)
+    device = str(arguments.device or best_device())
+    notes = [slow_precision(arguments.model, device), _left_out(n_junk)]
+    notes += [f"{note.file}: {note.reason}" for note in remarks]
+    notes += [f"{path}: {reason}" for path, reason in problems]
     return Report(
         title=f"Vectors of {arguments.images}",
-        text=f"{arguments.vectors}: {len(kept):,} vectors of {backbone.dim:,} numbers by "
+        text=f"{arguments.vectors}: {len(read):,} vectors of {backbone.dim:,} dimensions by "
         f"{backbone.spec}\n",
         data={
             "file": str(arguments.vectors),
             "model": backbone.spec,
             "fingerprint": backbone.fingerprint,
-            "n_images": len(kept),
+            "n_images": len(read),
             "dim": backbone.dim,
             "not_read": [{"image": path, "reason": reason} for path, reason in problems],
+            "left_out": n_junk,
         },
         table=Table(("image", "reason"), problems),
         status=WANTING if broken else 0,
-        notes=[
-            *filter(
-                None, [slow_precision(arguments.model, str(arguments.device or best_device()))]
-            ),
-            *(f"{path} cannot be read: {reason}" for path, reason in problems),
-        ],
+        notes=[note for note in notes if note],
     )
 
 
-def _opened(source: Source, path: str) -> BytesIO:
-    try:
-        return BytesIO(source.read(path))
-    except UnreadableFileError as problem:
-        raise FileNotFoundError(str(problem)) from problem
+def _left_out(n_junk: int) -> str:
+    return f"Left out: {n_junk:,} files of desktops and network disks" if n_junk else ""
 
 
 def _vector_file(text: str) -> Path:

@@ -56,6 +56,13 @@ def verdict_text(verdict: Verdict) -> str:
             f"{name} is right: {verdict.n_files:,} files, every number computed again "
             f"(seal {verdict.seal[:16]}{signed})"
         )
+    elif all(finding.is_extra for finding in verdict.findings):
+        n = len(verdict.findings)
+        lines.append(
+            f"{name} has {n:,} extra {'file' if n == 1 else 'files'}, which the manifest does not "
+            f"list. All {verdict.n_files:,} listed files are right, and every number was computed "
+            f"again (seal {verdict.seal[:16]}{signed}). Remove what is extra."
+        )
     else:
         n = len(verdict.findings)
         lines.append(
@@ -63,4 +70,10 @@ def verdict_text(verdict: Verdict) -> str:
         )
         if not verdict.were_numbers_checked:
             lines.append("The numbers were not computed again, since files are damaged.")
+    if n := len(verdict.left_by_systems):
+        first = ", ".join(verdict.left_by_systems[:3])
+        lines.append(
+            f"Extra files left by a desktop or archive program, not part of the release: {n:,} "
+            f"({first}{', …' if n > 3 else ''})."
+        )
     return "\n".join(lines) + "\n"

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from lookalike.client.desktop_junk import is_junk
 from lookalike.client.errors import DamagedError
 from lookalike.client.transport import BLOCK
 
@@ -42,7 +43,8 @@ class Finding:
 def verify(path: str | Path) -> list[Finding]:
     """Return what differs from the manifest of a release; nothing if all is right.
 
-    Entries of a zip beside the release's folder, or of one name, are among what is returned.
+    Entries of a zip outside the release's folder, or of one name, are among the findings. Files
+    that desktops and archive programs leave are not.
 
     Args:
         path: a release's folder, or its zip archive.
@@ -59,7 +61,8 @@ def verify(path: str | Path) -> list[Finding]:
         except DAMAGES as problem:
             raise DamagedError(f"{path}: {MANIFEST} cannot be read: {problem}") from problem
         listed = _listed(content, str(path))
-        strangers = sorted(files.keys() - listed.keys() - {MANIFEST, SIGNATURE})
+        extra = files.keys() - listed.keys() - {MANIFEST, SIGNATURE}
+        strangers = sorted(name for name in extra if not is_junk(name))
         findings += [Finding(name, "not in the manifest") for name in strangers]
         for name, entry in listed.items():
             if reason := _difference(files, name, entry):
@@ -127,7 +130,7 @@ def _packed_files(archive: zipfile.ZipFile) -> tuple[Files, list[Finding]]:
     strays = [
         Finding(name, f"beside the folder {top} of the release")
         for name in names
-        if not name.startswith(top)
+        if not name.startswith(top) and not is_junk(name)
     ]
     n_of = Counter(name.removeprefix(top) for name in names if name.startswith(top))
     twice = sorted(name for name, n in n_of.items() if n > 1)

@@ -30,7 +30,7 @@ from lookalike.release.format.layout import (
 from lookalike.release.format.manifest import Manifest, paths_in, read_manifest
 from lookalike.release.mteb_tables import mteb_differs
 from lookalike.release.signature import PublicKey, why_not_signed
-from lookalike.release.verify_files import Finding, against_manifest
+from lookalike.release.verify_files import Finding, against_manifest, junk_of
 
 TOLERANCE = 1e-9
 PROSE = (
@@ -61,6 +61,7 @@ class Verdict:
         findings: empty if everything is right.
         were_numbers_checked: False where damaged files left nothing to compute from.
         signed_by: name of the key whose signature was asked for and fits; else empty.
+        left_by_systems: files of desktops and archive programs, which are no finding.
     """
 
     release: str
@@ -70,6 +71,7 @@ class Verdict:
     findings: tuple[Finding, ...]
     were_numbers_checked: bool
     signed_by: str = ""
+    left_by_systems: tuple[str, ...] = ()
 
     @property
     def is_right(self) -> bool:
@@ -116,9 +118,9 @@ def verify_unpacked(
     unsigned = list(_against_key(release.path, key)) if key else []
     progress.note("Hashing files")
     findings = list(against_manifest(release.path, manifest, release.strays))
-    is_whole = not findings
+    is_whole = all(finding.is_extra for finding in findings)
     if is_whole:
-        findings = list(_against_data(release.path, manifest, progress))
+        findings += _against_data(release.path, manifest, progress)
     return Verdict(
         manifest.release,
         manifest.version,
@@ -127,6 +129,7 @@ def verify_unpacked(
         (*unsigned, *findings),
         is_whole,
         key.name if key and not unsigned else "",
+        junk_of(release.path, manifest, release.strays),
     )
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lookalike.client.desktop_junk import is_junk
+from lookalike.release.format.archive import JUNK, OUTSIDE
 from lookalike.release.format.layout import MANIFEST, SIGNATURE
 from lookalike.release.format.manifest import Entry, Manifest, count_rows, file_digest, paths_in
 
@@ -19,10 +21,12 @@ class Finding:
     Attributes:
         path: the file, as the manifest names it.
         reason: what is wrong with it.
+        is_extra: it is no file of the release, and hurts none of them.
     """
 
     path: str
     reason: str
+    is_extra: bool = False
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
@@ -31,18 +35,20 @@ class Finding:
 def against_manifest(
     folder: Path, manifest: Manifest, strays: Iterable[tuple[str, str]] = ()
 ) -> Iterator[Finding]:
-    """Yield every file that is missing, changed or not of the release.
+    """Yield every file that is missing, changed or not of the release; junk of systems is none.
 
     Args:
         folder: of the release.
         manifest: of the same release.
         strays: entries of its zip, and what is wrong with them.
     """
-    reasons = dict(strays)
-    yield from (Finding(*stray) for stray in reasons.items())
+    reasons = {path: reason for path, reason in strays if reason != JUNK}
+    for path, reason in reasons.items():
+        yield Finding(path, reason, is_extra=reason.startswith(OUTSIDE))
     held = set(paths_in(folder)) - {MANIFEST, SIGNATURE}
     for path in sorted(held - manifest.files.keys() - reasons.keys()):
-        yield Finding(path, "is not in the manifest")
+        if not is_junk(path):
+            yield Finding(path, "is an extra file: the manifest does not list it", is_extra=True)
     for path, expected in sorted(manifest.files.items()):
         if path in reasons:
             continue
@@ -52,6 +58,14 @@ def against_manifest(
             yield Finding(path, "is a link, not a file")
         elif reason := _differs(folder / path, expected):
             yield Finding(path, reason)
+
+
+def junk_of(
+    folder: Path, manifest: Manifest, strays: Iterable[tuple[str, str]] = ()
+) -> tuple[str, ...]:
+    """Return the files that systems have left in a release; arguments as `against_manifest`."""
+    held = {path for path in paths_in(folder) if is_junk(path)} - manifest.files.keys()
+    return tuple(sorted(held | {path for path, reason in strays if reason == JUNK}))
 
 
 def _differs(path: Path, expected: Entry) -> str:

@@ -42,11 +42,17 @@ class Command(JobCommand):
         parser.add_argument(
             "--where", default="", metavar="NAME=VALUE", help="only these, such as split=test"
         )
+        parser.add_argument(
+            "--names-encoding",
+            default="",
+            metavar="NAME",
+            help="of a zip's names that do not say theirs, such as shift_jis; default: guessed",
+        )
         parser.add_argument("--name", help="the catalog's name for people, if it is new")
 
     def handle(self, *args: object, **options: Any) -> None:
-        origin = _origin(**{name: options[name] for name in
-                            ("source", "manifest", "metadata", "layout", "where")})  # fmt: skip
+        names = ("source", "manifest", "metadata", "layout", "where", "names_encoding")
+        origin = _origin(**{name: options[name] for name in names})
         catalog, is_new = _catalog(options["slug"], options["name"])
         try:
             result = self.run_work(**import_job(catalog, origin), work=import_work)
@@ -63,10 +69,12 @@ class Command(JobCommand):
 
 def _origin(
     source: Path | None,
+    *,
     manifest: Path | None,
     metadata: Path | None,
     layout: str | None,
     where: str,
+    names_encoding: str,
 ) -> Origin:
     """Return the origin, after a look that leaves no catalog behind when it cannot be used."""
     place = manifest or source
@@ -85,6 +93,7 @@ def _origin(
         where=where,
         is_manifest=manifest is not None,
         is_restricted=False,
+        names_encoding=names_encoding,
     )
     try:
         with origin.open_source() as opened:
@@ -124,6 +133,8 @@ def _lines(catalog: Catalog, result: dict[str, Any]) -> list[str]:
         f"Exact duplicates: {result['duplicates']:,}; pairs that look alike: "
         f"{result['near_duplicates']:,}",
     ]
+    if result["skipped"]:
+        lines.append(f"Left out: {result['skipped']:,} files of desktops and network disks")
     lines += [f"Converted: {what}: {n:,} files" for what, n in result["converted"].items()]
     for title, key in (
         ("Refused", "broken"),

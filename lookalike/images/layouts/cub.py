@@ -16,13 +16,13 @@ N_SEEN = 100
 NAMES_OF_ATTRIBUTES = "attributes.txt"
 
 
-def open_cub(path: Path, name: str | None = None) -> Source:
+def open_cub(path: Path, name: str | None = None, names_encoding: str = "") -> Source:
     """Open CUB's folder or zip; the archive unpacks `attributes.txt` next to the folder.
 
     Raises:
         SourceError: as `open_source`.
     """
-    source = open_source(path, name)
+    source = open_source(path, name, names_encoding)
     if isinstance(source, FolderSource):
         source.include_neighbour(NAMES_OF_ATTRIBUTES)
     return source

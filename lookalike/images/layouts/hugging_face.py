@@ -19,11 +19,12 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lookalike.client.desktop_junk import is_junk
 from lookalike.core.unpacking import why_too_much
 from lookalike.images.decode import MAX_BYTES
 from lookalike.images.formats import ENDINGS, sniffed_format
 from lookalike.images.layouts.layout import SPLIT, Layout, LayoutImage
-from lookalike.images.sources import MAX_FILES, Source, SourceError, UnreadableFileError, is_junk
+from lookalike.images.source import MAX_FILES, ONLY_ZIPS, Source, SourceError, UnreadableFileError
 from lookalike.io.errors import InputError
 
 MAX_GROUP = 2 * 2**30  # bytes of pictures that are unpacked at once
@@ -223,12 +224,15 @@ class _Table:
         return ["" if value is None else str(value) for value in values]
 
 
-def open_hugging_face(path: Path, name: str | None = None) -> Source:
+def open_hugging_face(path: Path, name: str | None = None, names_encoding: str = "") -> Source:
     """Open a data set's folder.
 
     Raises:
-        SourceError: no folder, no column of pictures, or a file that cannot be read.
+        SourceError: no folder, no column of pictures, or a file that cannot be read; an encoding
+            of names, which only zips need.
     """
+    if names_encoding:
+        raise SourceError(ONLY_ZIPS)
     return HuggingFaceSource(path, name or path.name)
 
 

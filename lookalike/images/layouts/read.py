@@ -28,11 +28,15 @@ from lookalike.images.sources import Source, open_source
 
 @dataclass(frozen=True)
 class KnownLayout:
-    """A layout: its title for people, its reader, and how its folder is opened."""
+    """A layout: its title for people, its reader, and the function that opens its folder."""
 
     title: str
     read: Callable[[Source], Layout]
-    open: Callable[[Path, str | None], Source] = open_source
+    opener: Callable[[Path, str | None, str], Source] = open_source
+
+    def open(self, path: Path, name: str | None = None, names_encoding: str = "") -> Source:
+        """Open its folder or zip; arguments and errors as `open_source`."""
+        return self.opener(path, name, names_encoding)
 
 
 LAYOUTS = {
@@ -83,5 +87,5 @@ def read_layout(name: str, folder: str | Path) -> Layout:
         InputError: a list is absent or broken (with file and line), or no listed image is there.
         SourceError: no such folder or zip.
     """
-    with LAYOUTS[name].open(Path(folder), None) as source:
+    with LAYOUTS[name].open(Path(folder)) as source:
         return LAYOUTS[name].read(source)

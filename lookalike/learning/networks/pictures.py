@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from io import BytesIO
 
 import numpy as np
 import torch
@@ -15,11 +14,11 @@ from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional
 
 from lookalike.backbones.networks import Pixels
-from lookalike.backbones.pictures import PictureProblem, open_picture
+from lookalike.backbones.pictures import PictureProblem, SourcePicture, open_picture
 from lookalike.core.arrays import Ints
 from lookalike.core.errors import Refused
 from lookalike.core.threads import Pool
-from lookalike.images.sources import Source, UnreadableFileError
+from lookalike.images.sources import Source
 from lookalike.learning.engine.determinism import stream
 
 _NAMED = 5
@@ -86,8 +85,8 @@ class LearntPictures:
     def _opened(self, row: int, smallest_side: int) -> Image.Image:
         path = self._paths[row]
         try:
-            return open_picture(lambda: BytesIO(self._source.read(path)), smallest_side)
-        except (PictureProblem, UnreadableFileError) as problem:
+            return open_picture(SourcePicture(self._source, path), smallest_side)
+        except PictureProblem as problem:
             reason = str(problem.__cause__ or problem)
             raise Refused("images", f"{path} cannot be read: {reason}") from problem
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lookalike.client.desktop_junk import is_junk
 from lookalike.core.unpacking import DAMAGES, why_too_much
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import MANIFEST, SIGNATURE
@@ -18,6 +19,8 @@ from lookalike.release.format.manifest import is_safe, parse_manifest, paths_in
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say; no clock enters the bytes
 _PACKED = {".parquet", ".jpg", ".jpeg", ".png", ".webp"}  # compressed by themselves
 _BLOCK = 2**20
+JUNK = "was left by a system"
+OUTSIDE = "is outside the release's folder"
 ZIP = b"PK\x03\x04"
 MAX_MANIFEST = 256 * 2**20
 MAX_SIGNATURE = 4096
@@ -98,8 +101,8 @@ def unpack(source: Path, folder: Path) -> list[tuple[str, str]]:
     it. Sizes are held to what the manifest says.
 
     Returns:
-        The entries that the zip finds damaged, that are beside the top folder, or of a name used
-        before, and what is wrong with them. The last two are left out.
+        The entries that the zip finds damaged, that are outside the top folder, of a name used
+        before, or left by a system, and what is wrong with them. The last three are not unpacked.
 
     Raises:
         ReleaseError: no zip, no manifest in it, names that point outside, or far more unpacked
@@ -113,10 +116,13 @@ def unpack(source: Path, folder: Path) -> list[tuple[str, str]]:
         met: set[str] = set()
         for entry in archive.infolist():
             name = entry.filename.removeprefix(root)
-            if entry.is_dir() and entry.filename.startswith(root):
+            if entry.is_dir():
+                continue
+            if name not in sizes and is_junk(name):
+                strays.append((name, JUNK))
                 continue
             if not entry.filename.startswith(root):
-                strays.append((entry.filename, f"is beside the folder {root} of the release"))
+                strays.append((entry.filename, f"{OUTSIDE} {root}"))
                 continue
             if not is_safe(name):
                 raise ReleaseError(f"{source} holds a file outside its folder: {name!r}")

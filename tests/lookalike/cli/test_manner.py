@@ -251,12 +251,12 @@ def test_images_are_embedded_and_those_that_cannot_be_read_are_named(
     Image.new("RGB", (40, 30), "blue").save("photos/2.png")
     embed = ["embed", "photos", "--model", "descriptor:colour-layout"]
     assert main([*embed, "--out", "v.npz"]) == 0
-    assert "2 vectors of 96 numbers" in capsys.readouterr().out
+    assert "2 vectors of 96 dimensions" in capsys.readouterr().out
     (folder / "photos" / "3.png").write_bytes(b"\x89PNG\r\n\x1a\nno picture")
     assert main([*embed, "--out", "v.parquet", "--json"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["not_read"][0]["image"] == "3.png"
-    assert err.startswith("note: 3.png cannot be read: ")
+    assert err.startswith("note: 3.png: The PNG picture is broken")
     for name in ("v.npz", "v.parquet"):
         assert main(["search", "--catalog", name, "-k", "1", "--json"]) == 0
         nearest = json.loads(capsys.readouterr().out)["nearest"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.images import sources
+from lookalike.images import folder_source, sources, zip_source
 from lookalike.images.sources import SourceError, UnreadableFileError, ZipSource, open_source
 from tests.pictures import jpeg, png, write_folder
 
@@ -139,7 +139,8 @@ def test_what_is_neither_folder_nor_zip_is_refused(tmp_path: Path):
 
 
 def test_a_folder_of_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sources, "MAX_FILES", 2)
+    monkeypatch.setattr(folder_source, "MAX_FILES", 2)
+    monkeypatch.setattr(zip_source, "MAX_FILES", 2)
     files = {f"{i}.jpg": jpeg() for i in range(3)}
     with pytest.raises(SourceError, match="more than 2 files"):
         open_source(write_folder(tmp_path / "photos", files))
@@ -211,7 +212,7 @@ def test_a_member_with_a_huge_ratio_is_refused(tmp_path: Path):
 def test_a_zip_that_would_unpack_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(sources, "MAX_UNPACKED", 1000)
+    monkeypatch.setattr(zip_source, "MAX_UNPACKED", 1000)
     with pytest.raises(SourceError, match="would unpack to"):
         open_source(zip_of(tmp_path / "a.zip", {"a.jpg": jpeg(size=(200, 200))}))
 

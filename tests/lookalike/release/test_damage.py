@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from lookalike.cli.verify import verdict_text
+from lookalike.client.verify import verify as verify_by_client
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import opened, unpacked
 from lookalike.release.format.layout import MANIFEST
@@ -55,6 +57,47 @@ def test_every_reason_that_a_zip_may_give_is_told_for_the_manifest_too(tmp_path:
 
 def test_files_beside_the_folder_and_twice_the_same_name_are_named(tmp_path: Path) -> None:
     check_strays(lambda source: {one.path for one in verify(source).findings}, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["zip", "folder"])
+def test_a_release_that_a_file_manager_zipped_again_is_right(kind: str, tmp_path: Path) -> None:
+    junk = {".DS_Store", "data/Thumbs.db", "data/._pool.parquet", "desktop.ini"}
+    source = tmp_path / "again.zip"
+    with zipfile.ZipFile(OLD) as held, zipfile.ZipFile(source, "w") as archive:
+        archive.mkdir("Copy of it/")
+        for name in held.namelist():
+            archive.writestr(f"Copy of it/{name.removeprefix(ROOT)}", held.read(name))
+        for name in junk:
+            archive.writestr(f"Copy of it/{name}", "x")
+        archive.mkdir("__MACOSX/")
+        archive.writestr("__MACOSX/Copy of it/._data", "x")
+    if kind == "folder":
+        with zipfile.ZipFile(source) as archive:
+            archive.extractall(tmp_path)
+        source, outside = tmp_path / "Copy of it", set()
+    else:
+        outside = {"__MACOSX/Copy of it/._data"}
+    verdict = verify(source)
+    assert verdict.is_right
+    assert verdict.were_numbers_checked
+    assert set(verdict.left_by_systems) == junk | outside
+    assert "Extra files" in verdict_text(verdict)
+    assert verify_by_client(source) == []
+
+
+def test_extra_files_are_told_from_wrong_ones_and_the_listed_are_checked(tmp_path: Path) -> None:
+    source = Path(shutil.copy(OLD, tmp_path / "more.zip"))
+    with zipfile.ZipFile(source, "a") as archive:
+        archive.writestr(f"{ROOT}notes.txt", "x")
+        archive.writestr("other/a.txt", "x")
+    verdict = verify(source)
+    assert {(one.path, one.is_extra) for one in verdict.findings} == {
+        ("notes.txt", True),
+        ("other/a.txt", True),
+    }
+    assert verdict.were_numbers_checked
+    assert not verdict.is_right
+    assert "2 extra files" in verdict_text(verdict)
 
 
 def test_a_file_that_is_a_folder_too_is_refused(tmp_path: Path) -> None:
