@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,8 +40,11 @@ class RankingTask:
     def run_of(
         self, model: EmbeddedModel, *, is_lean: bool = False, depth: int = LIST_DEPTH
     ) -> Run:
-        """Return the ranking by a model’s stored vectors; depth and lean as in `embedding_run`."""
-        return embedding_run(
+        """Return the ranking by a model’s stored vectors; depth and lean as in `embedding_run`.
+
+        Without `Run.deeper`, which would keep the vectors of all models in memory.
+        """
+        run = embedding_run(
             model.name,
             _vectors(model.queries, self.query_ids),
             _vectors(model.images, self.catalog_ids),
@@ -50,6 +53,7 @@ class RankingTask:
             depth=depth,
             is_lean=is_lean,
         )
+        return replace(run, deeper=None)
 
 
 def labelled_task(inputs: EvaluationInputs) -> RankingTask:

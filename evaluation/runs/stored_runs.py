@@ -14,6 +14,7 @@ from django.conf import settings
 from lookalike.core.arrays import Ints
 from lookalike.core.atomic_files import write_atomically
 from lookalike.io.errors import InputError
+from lookalike.io.parquet import stated_depth, with_depth
 from lookalike.io.tables import Run, sorted_names
 
 
@@ -25,7 +26,8 @@ def run_path(sha256: str) -> Path:
 def store_run(run: Run) -> str:
     """Store a run whole or not at all, and return the SHA-256 of its file.
 
-    The file is the parquet that `lookalike.io.runs.read_run` takes: query, candidate, score.
+    The file is the parquet that `lookalike.io.runs.read_run` takes: query, candidate, score,
+    and the exact depth in its metadata.
     """
     table = pa.table(
         {
@@ -35,6 +37,7 @@ def store_run(run: Run) -> str:
         }
     )
     buffer = io.BytesIO()
+    table = table.replace_schema_metadata(with_depth(table.schema, run.depth).metadata)
     pq.write_table(table, buffer, compression="zstd")
     sha256 = hashlib.sha256(buffer.getbuffer()).hexdigest()
     path = run_path(sha256)
@@ -61,7 +64,8 @@ def load_run(sha256: str, name: str) -> Run:
     query_ids, queries = _coded(table.column("query"))
     candidate_ids, candidates = _coded(table.column("candidate"))
     scores = table.column("score").to_numpy().astype(np.float64)
-    return Run(name, query_ids, candidate_ids, queries, candidates, scores)
+    depth = stated_depth(path)
+    return Run(name, query_ids, candidate_ids, queries, candidates, scores, depth)
 
 
 def _column(names: tuple[str, ...], codes: Ints) -> pa.DictionaryArray:

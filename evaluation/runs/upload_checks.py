@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from evaluation.runs.targets import Target, names_of_target
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.named_images import named_rows, rows_by_image
 from lookalike.io.runs import run_rows
-from lookalike.io.tables import Run, scores_from
+from lookalike.io.tables import Run
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import embedding_run
 from lookalike.metrics.match import Missing
@@ -51,9 +52,9 @@ def read_arrival(
 
 
 def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, Any]]:
-    rows, _, unit = run_rows(path)
-    named = named_rows(rows, names_of_target(target).find, path, unit)
-    whole = scores_from(path, name, named, unit=unit, merge=True)
+    file = run_rows(path)
+    named = named_rows(file.rows, names_of_target(target).find, path, file.unit)
+    whole = file.run(path, name, named, merge=True)
     asked = set(target.images.named(np.unique(target.query_ids)))
     is_asked = np.array([query in asked for query in whole.query_ids])
     kept = is_asked[whole.queries]
@@ -64,16 +65,16 @@ def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, 
 
 
 def _part(run: Run, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Run:
-    """Return some rows of a run, numbered anew."""
+    """Return some rows of a run, with codes of their own."""
     query_codes, queries = np.unique(run.queries[kept], return_inverse=True)
     candidate_codes, candidates = np.unique(run.candidates[kept], return_inverse=True)
-    return Run(
-        run.name,
-        tuple(run.query_ids[code] for code in query_codes.tolist()),
-        tuple(run.candidate_ids[code] for code in candidate_codes.tolist()),
-        queries,
-        candidates,
-        run.scores[kept],
+    return replace(
+        run,
+        query_ids=tuple(run.query_ids[code] for code in query_codes.tolist()),
+        candidate_ids=tuple(run.candidate_ids[code] for code in candidate_codes.tolist()),
+        queries=queries,
+        candidates=candidates,
+        scores=run.scores[kept],
     )
 
 

@@ -89,6 +89,8 @@ def list_notes(scored: Sequence[Scored]) -> Iterator[str]:
                 "too high: what counts ranks is undefined for it (--complete, if there is no more "
                 "to rank)"
             )
+        for reason, names in _reasons(run).items():
+            yield f"run {run.name!r}: {', '.join(names)} undefined: {reason}"
         if run.tied is not None and run.tied[1] > MANY_TIES:
             k, share = run.tied
             yield (
@@ -103,6 +105,15 @@ def list_notes(scored: Sequence[Scored]) -> Iterator[str]:
             )
 
 
+def _reasons(run: Scored) -> dict[str, list[str]]:
+    """Return the measures that the run's depth leaves undefined, by reason."""
+    found: dict[str, list[str]] = {}
+    for name, outcome in run.outcomes.items():
+        if outcome.reason and run.has_list:
+            found.setdefault(outcome.reason, []).append(name)
+    return found
+
+
 def _label_counts(qrels: Qrels) -> dict[str, int]:
     return {
         "n_queries": len(qrels.query_ids),
@@ -115,6 +126,7 @@ def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
     cover = run.coverage
     found: dict[str, Any] = {
         "has_list": run.has_list,
+        "depth": run.depth,
         "coverage": {
             "judged_pairs": cover.n_pairs,
             "scored": cover.n_scored,
@@ -123,7 +135,9 @@ def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
             "queries_not_in_labels": _some(cover.queries_not_in_labels),
         },
         "measures": {
-            name: {"value": outcome.value, "n_defined": outcome.n_defined} | dict(outcome.details)
+            name: {"value": outcome.value, "n_defined": outcome.n_defined}
+            | dict(outcome.details)
+            | ({"reason": outcome.reason} if outcome.reason else {})
             for name, outcome in run.outcomes.items()
         },
     }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lookalike.conditional.types import Task
 from lookalike.core.arrays import Floats, Ints
+from lookalike.core.near_ties import are_tied
 
 Ties = Literal["pessimistic", "expected", "optimistic"]
 Baseline = Literal["image", "text", "image_text"]
@@ -70,8 +71,9 @@ def rank_answers(scores: Sequence[Floats], answers: Sequence[int]) -> Places:
             raise ValueError(f"template {place}: {answer} is no place in scores of {row.shape}")
         if not np.isfinite(row).all():
             raise ValueError(f"template {place}: a score is NaN or infinite")
-        better.append(int((row > row[answer]).sum()))
-        tied.append(int((row == row[answer]).sum()) - 1)
+        is_tied = are_tied(row, row[answer])
+        better.append(int(((row > row[answer]) & ~is_tied).sum()))
+        tied.append(int(is_tied.sum()) - 1)
         sizes.append(row.size)
     return Places(*(np.array(column, np.int64) for column in (better, tied, sizes)))
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from lookalike.conditional.triplets import Questions, TripletTable, Vectors, group_questions
 from lookalike.core.arrays import Bools, Floats
+from lookalike.core.near_ties import share_of
 
 Metric = Literal["cosine", "euclidean"]
 Signs = NDArray[np.int8]
 BLOCK = 8192
-SAME = 8  # smallest steps of a precision
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
     """Say which candidate an embedding puts nearer to the anchor.
 
     Cosine compares the dot products of unit vectors, euclidean the squared distances, both in
-    the vectors' own precision, but at least in float32. Values that are `SAME` of its smallest
-    steps apart (of 1 for cosines, of the larger distance otherwise: 1e-6 of it in float32) are
-    equal, or rounding would decide where both candidates lie in the anchor's direction.
+    the vectors' own precision, but at least in float32. Values within the tolerance
+    of `core.near_ties` (of 1 for cosines, of the larger distance otherwise) are equal, or rounding
+    would decide where both candidates lie in the anchor's direction.
 
     Args:
         table: the triplets.
@@ -226,10 +226,10 @@ def _signs(
     others: NDArray[np.floating],
     of: NDArray[np.floating] | None = None,
 ) -> Signs:
-    """Return the signs of differences, 0 within `SAME` steps of `of`, or of the larger value."""
+    """Return the signs of differences, 0 within a share of `of`, or of the larger."""
     unit = np.maximum(np.abs(values), np.abs(others)) if of is None else of
     apart = values - others
-    is_apart = np.abs(apart) > SAME * np.finfo(values.dtype).eps * unit
+    is_apart = np.abs(apart) > share_of(np.stack([values, others])) * unit
     return np.where(is_apart, np.sign(apart), 0).astype(np.int8)
 
 

@@ -18,6 +18,7 @@ from lookalike.io.line_formats import OF_A_RELEASE, chosen_columns
 from lookalike.io.tables import Row
 
 MAGIC = b"PAR1"
+DEPTH = b"exact_depth"  # in the metadata of a run's file: `Run.depth`
 MAX_NAME = 4096  # characters of an id, which may be a path
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}  # bytes of a number in memory; 8 of all others
 
@@ -55,6 +56,30 @@ def parquet_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterato
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FormatError(path, None, f"not readable as parquet: {error}") from error
+
+
+def stated_depth(path: Path) -> int | None:
+    """Return the exact depth that a run's file states, None if it states none.
+
+    Raises:
+        FormatError: not readable as parquet, or the depth is not a whole number from 1 on.
+    """
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise FormatError(path, None, f"not readable as parquet: {error}") from error
+    text = metadata.get(DEPTH)
+    if text is None:
+        return None
+    if not text.isdigit() or int(text) < 1:
+        reason = f"the exact depth {text.decode(errors='replace')!r} is not a whole number above 0"
+        raise FormatError(path, None, reason)
+    return int(text)
+
+
+def with_depth(schema: pa.Schema, depth: int | None) -> pa.Schema:
+    """Return a run's schema that states its exact depth."""
+    return schema if depth is None else schema.with_metadata({DEPTH: str(depth)})
 
 
 def n_values(path: Path, stated: pq.FileMetaData, columns: Collection[str]) -> dict[str, int]:

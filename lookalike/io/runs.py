@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,7 @@ from lookalike.io.line_formats import (
     trec_run_name,
     trec_run_rows,
 )
-from lookalike.io.parquet import MAGIC, parquet_rows
+from lookalike.io.parquet import MAGIC, parquet_rows, stated_depth
 from lookalike.io.tables import Row, Run, scores_from
 
 Format = Literal["parquet", "json", "jsonl", "csv", "trec"]
@@ -31,19 +32,52 @@ HEAD = 2**16  # bytes of a first line that tell the format
 def read_run(path: str | Path) -> Run:
     """Return the scores in a TREC run, CSV, JSONL or parquet file, told by its content.
 
-    The name is the file's stem, or the name that a TREC run carries.
+    The name is the file's stem, or the name that a TREC run carries. A parquet file may state its
+    exact depth in its metadata, as `exact_depth`.
 
     Raises:
         FormatError: a malformed line, a score that is no finite number, a repeated pair, no
             pairs, or a JSON file.
         OSError: if the file cannot be opened.
     """
-    rows, name, unit = run_rows(path)
-    return scores_from(path, name, rows, unit=unit)
+    file = run_rows(path)
+    return file.run(path, file.name, file.rows)
 
 
-def run_rows(path: str | Path) -> tuple[Iterator[Row], str, str]:
-    """Return the rows of a run as they stand in its file, its name, and what a row is called.
+@dataclass(frozen=True)
+class RunFile:
+    """A run as it stands in its file.
+
+    Attributes:
+        rows: its rows, read as they are asked for.
+        name: of the run.
+        unit: what a row is called: "line" or "row".
+        depth: the exact depth that the file states, as of `Run`.
+    """
+
+    rows: Iterator[Row]
+    name: str
+    unit: str
+    depth: int | None = None
+
+    def run(self, path: str | Path, name: str, rows: Iterable[Row], *, merge: bool = False) -> Run:
+        """Return the run of rows of this file, perhaps with images under other names.
+
+        Args:
+            path: of the file.
+            name: of the run.
+            rows: those of the file.
+            merge: as in `scores_from`.
+
+        Raises:
+            FormatError: as `scores_from`.
+        """
+        run = scores_from(path, name, rows, unit=self.unit, merge=merge)
+        return replace(run, depth=self.depth)
+
+
+def run_rows(path: str | Path) -> RunFile:
+    """Return a run as it stands in its file.
 
     Raises:
         FormatError: as `read_run`, for the rows only once they are read.
@@ -52,13 +86,14 @@ def run_rows(path: str | Path) -> tuple[Iterator[Row], str, str]:
     path = Path(path)
     kind = sniff(path)
     if kind == "parquet":
-        return parquet_rows(path, SCORE_COLUMNS), path.stem, "row"
+        depth = stated_depth(path)
+        return RunFile(parquet_rows(path, SCORE_COLUMNS), path.stem, "row", depth)
     if kind == "json":
         raise FormatError(path, 1, "a run is a TREC run, CSV, JSONL or parquet file, not JSON")
     if kind in ("csv", "jsonl"):
         read = csv_rows if kind == "csv" else jsonl_rows
-        return read(path, SCORE_COLUMNS), path.stem, "line"
-    return trec_run_rows(path), trec_run_name(path), "line"
+        return RunFile(read(path, SCORE_COLUMNS), path.stem, "line")
+    return RunFile(trec_run_rows(path), trec_run_name(path), "line")
 
 
 def sniff(path: Path) -> Format:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Floats, Ints
-from lookalike.io.errors import FormatError
+from lookalike.io.errors import FormatError, InputError
 
 MAX_GRADE = 1000  # sums of 2^grade, which nDCG may take as gains, stay finite
 
@@ -74,6 +74,13 @@ class Qrels:
         return int(self.labels.size)
 
 
+class WholeLists(Protocol):
+    """Ranks every candidate, for measures that look below the depth of a run."""
+
+    def runs(self) -> Iterator[Run]:
+        """Yield runs of a few queries each that list every candidate."""
+
+
 @dataclass(frozen=True)
 class Run:
     """The scores a system gives to pairs: any set of pairs, higher is more similar.
@@ -82,6 +89,9 @@ class Run:
         name: what to call it in a table.
         query_ids, candidate_ids, queries, candidates: as in `Qrels`.
         scores: shape (n_pairs,), finite. Each (query, candidate) occurs once.
+        depth: the exact depth, at least 1: down to this rank every list is complete. Rows below
+            it have scores, but no ranks. None: the lists are all that the system ranks.
+        deeper: ranks below `depth`; None where nobody can tell them.
     """
 
     name: str
@@ -90,15 +100,30 @@ class Run:
     queries: Ints
     candidates: Ints
     scores: Floats
+    depth: int | None = None
+    deeper: WholeLists | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.depth is not None and self.depth < 1:
+            raise InputError(f"run {self.name!r}: the depth {self.depth} is not 1 or more")
 
     @classmethod
-    def of(cls, name: str, pairs: Iterable[tuple[str, str, float]]) -> Run:
+    def of(
+        cls, name: str, pairs: Iterable[tuple[str, str, float]], *, depth: int | None = None
+    ) -> Run:
         """Build a run from (query, candidate, score).
+
+        Args:
+            name: of the run.
+            pairs: each once.
+            depth: the exact depth, as of `Run`.
 
         Raises:
             FormatError: as `read_run`, with the position of the pair as its line.
+            InputError: a depth below 1.
         """
-        return scores_from(name, name, (Row(i, *pair) for i, pair in enumerate(pairs, 1)))
+        rows = (Row(i, *pair) for i, pair in enumerate(pairs, 1))
+        return replace(scores_from(name, name, rows), depth=depth)
 
     def by_query(self) -> dict[str, dict[str, float]]:
         """Return {query: {candidate: score}}."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.near_ties import first_of_ties, share_of
 from lookalike.core.progress import SILENT, Progress
 from lookalike.stats.defined_values import mean_defined
 
@@ -208,21 +209,28 @@ def _blocks_of_relevance(X: Floats, y: Ints, g: Ints) -> Iterator[tuple[slice, B
     """Yield rows and, for each of them, whether its neighbours in order are of its class."""
     distinct, place = np.unique(X, axis=0, return_inverse=True)
     lengths = np.einsum("nd,nd->n", distinct, distinct)
+    own_lengths, share = lengths[place], share_of(X)
     n_rows = max(1, _BLOCK_VALUES // y.size)
     for start in range(0, y.size, n_rows):
         rows = slice(start, min(start + n_rows, y.size))
-        near = (lengths - 2.0 * (X[rows] @ distinct.T))[:, place]
+        scale = own_lengths[rows, None] + lengths
+        near = (scale - 2.0 * (X[rows] @ distinct.T))[:, place]
         near[g[rows, None] == g] = np.inf  # itself and its group: last
-        order = _ordered(near)[:, :-1]
+        order = _ordered(near, share * scale[:, place])[:, :-1]
         yield rows, (y[order] == y[rows, None]) & (g[order] != g[rows, None])
 
 
-def _ordered(near: Floats) -> NDArray[np.intp]:
-    """Return the columns of each row by value, ties by index."""
+def _ordered(near: Floats, within: Floats) -> NDArray[np.intp]:
+    """Return the columns of each row by value, what is equal within the tolerance by index."""
     order = np.argsort(near, axis=1)
-    values = np.take_along_axis(near, order, axis=1)
-    is_tied = (values[:, 1:] == values[:, :-1]).any(axis=1)
-    order[is_tied] = np.argsort(near[is_tied], axis=1, kind="stable")
+    values, allowed = (np.take_along_axis(of, order, axis=1).ravel() for of in (near, within))
+    is_start = np.zeros(near.shape, np.bool_)
+    is_start[:, 0] = True
+    is_first = first_of_ties(-values, is_start.ravel(), allowed).reshape(near.shape)
+    is_tied = ~is_first.all(axis=1)
+    group = np.cumsum(is_first[is_tied], axis=1)
+    by_group = np.lexsort((order[is_tied], group), axis=1)
+    order[is_tied] = np.take_along_axis(order[is_tied], by_group, axis=1)
     return order
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lookalike.core.arrays import Floats, Ints
+from lookalike.core.near_ties import first_of_ties
 
 MOST_POINTS = 240
 
@@ -77,6 +78,6 @@ def _counts(scores: ArrayLike, labels: ArrayLike) -> tuple[Ints, Ints]:
         raise ValueError("a label is neither 0 nor 1")
     s, y = s.astype(np.float64), y.astype(np.int64)
     order = np.argsort(-s, kind="stable")
-    ends = np.append(s[order][1:] != s[order][:-1], True) if s.size else np.zeros(0, np.bool_)
+    ends = np.append(first_of_ties(s[order])[1:], True)[: s.size]
     positives = np.cumsum(y[order])[ends]
     return positives, np.flatnonzero(ends) + 1 - positives

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.core.arrays import Ints
+from lookalike.core.arrays import Bools, Ints
+from lookalike.core.near_ties import are_tied
 from lookalike.core.products import number_products, query_product
 from lookalike.io.tables import Run, sorted_names
 from lookalike.search import numpy_search
@@ -19,6 +20,8 @@ from lookalike.search.topk import TopK
 
 Vectors = NDArray[np.float32]
 LIST_DEPTH = 50
+SPARE = 16  # ranks below the depth that are searched, for candidates that tie with its last
+PAIRS_IN_A_BLOCK = 2_000_000  # pairs of whole lists in memory at a time
 NOTHING_TO_RANK = "it has vectors of none of the queries or of no candidate"
 
 
@@ -45,6 +48,20 @@ class Gallery:
     judged_queries: Ints
     judged_images: Ints
     admitted: Filters | None = None
+
+    @property
+    def filters(self) -> Filters:
+        """Which images each query may find."""
+        apart = [Keys(self.query_products, self.image_products)]
+        return self.admitted or Filters(own=self.own, apart=apart)
+
+    @property
+    def is_own(self) -> Bools:
+        """Which judged pairs are a query and an image of its own product, shape (n_judged,)."""
+        products = self.query_products[self.judged_queries]
+        is_own: Bools = self.own[self.judged_queries] == self.judged_images
+        is_own |= (products >= 0) & (products == self.image_products[self.judged_images])
+        return is_own
 
 
 def named_gallery(
@@ -120,9 +137,10 @@ def embedding_run(
 ) -> Run:
     """Return a model's cosines for the top of each list and for every judged pair.
 
-    Measures with a cut-off up to `n_products` are exact on it: the list of each query is made
-    deeper until it holds that many different products or the whole catalog. A judged pair
-    below that depth is in the run with its score, which AUC needs; its rank is not its true one.
+    The lists are complete down to `Run.depth`: at least `depth`, and deep enough to show
+    `n_products` different products. A judged pair below it is in the run with its score, which
+    areas need, but without its rank. `Run.deeper` ranks the whole gallery for measures that look
+    further down, a few queries at a time. Pairs of a query and its own product get no score.
 
     Args:
         name: of the model.
@@ -139,17 +157,54 @@ def embedding_run(
     """
     queries = unit_rows(query_vectors)
     images = UnitRows(image_vectors) if is_lean else unit_rows(image_vectors)
-    found = _lists(queries, images, gallery, n_products, depth)
-    rows = np.repeat(np.arange(len(queries)), found.k)
-    is_listed = found.indices.ravel() >= 0
-    rows, columns = rows[is_listed], found.indices.ravel()[is_listed]
+    nearest, depth = _lists(queries, images, gallery, n_products, depth)
+    place = np.arange(nearest.k)
+    is_listed = (nearest.indices >= 0) & ((place < depth) | _ties_with(nearest, depth))
+    rows, columns = np.nonzero(is_listed)[0], nearest.indices[is_listed]
     n = len(gallery.image_ids)
-    asked = gallery.judged_queries * n + gallery.judged_images
-    judged = ~np.isin(asked, rows * n + columns)
-    rows = np.concatenate([rows, gallery.judged_queries[judged]])
-    columns = np.concatenate([columns, gallery.judged_images[judged]])
+    judged = gallery.judged_queries * n + gallery.judged_images
+    is_left = ~np.isin(judged, rows * n + columns) & ~gallery.is_own
+    rows = np.concatenate([rows, gallery.judged_queries[is_left]])
+    columns = np.concatenate([columns, gallery.judged_images[is_left]])
     # in one order of sums, whichever search found them: a campaign and its release agree
     scores = pair_scores(queries, images, rows, columns)
+    run = _run(name, gallery, rows, columns, scores)
+    if depth == n:
+        return run
+    return replace(run, depth=depth, deeper=WholeGallery(name, queries, images, gallery))
+
+
+@dataclass(frozen=True)
+class WholeGallery:
+    """The whole gallery in the order of a model's cosines, made a few queries at a time.
+
+    Attributes:
+        name: of the model.
+        queries: shape (n_queries, d), of length 1.
+        images: shape (n_images, d), of length 1.
+        gallery: queries and images.
+    """
+
+    name: str
+    queries: Vectors
+    images: Vectors | UnitRows
+    gallery: Gallery
+
+    def runs(self) -> Iterator[Run]:
+        """Yield runs of a few queries each that list every image that these may find."""
+        n = len(self.images)
+        n_rows = max(1, PAIRS_IN_A_BLOCK // n)
+        rules = self.gallery.filters.arrays(len(self.queries), n)
+        for start in range(0, len(self.queries), n_rows):
+            part = slice(start, start + n_rows)
+            is_ranked = ~numpy_search.mask_of(rules, part, 0, n)
+            scores = numpy_search.block_scores(self.queries[part], self.images)
+            rows, columns = np.nonzero(is_ranked)
+            if rows.size:
+                yield _run(self.name, self.gallery, rows + start, columns, scores[is_ranked])
+
+
+def _run(name: str, gallery: Gallery, rows: Ints, columns: Ints, scores: Vectors) -> Run:
     query_ids, query_codes = sorted_names(gallery.query_ids, rows, np.unique(rows).tolist())
     image_ids, image_codes = sorted_names(gallery.image_ids, columns, np.unique(columns).tolist())
     return Run(name, query_ids, image_ids, query_codes, image_codes, scores.astype(np.float64))
@@ -164,24 +219,30 @@ def load_search() -> ModuleType:
 
 def _lists(
     queries: Vectors, images: Vectors | UnitRows, gallery: Gallery, n_products: int, depth: int
-) -> TopK:
-    """Return lists that are deep enough for every query."""
+) -> tuple[TopK, int]:
+    """Return lists that are deep enough for every query, and their depth without the spare."""
     is_lean = isinstance(images, UnitRows)
     search = numpy_search if is_lean else load_search()
-    apart = [Keys(gallery.query_products, gallery.image_products)]
-    filters = gallery.admitted or Filters(own=gallery.own, apart=apart)
     while True:
         depth = min(depth, len(images))
-        nearest: TopK = search.top_k(queries, images, depth, filters=filters)
-        if depth == len(images) or _shows(nearest, gallery.image_products, n_products):
-            return nearest
+        n_searched = min(depth + SPARE, len(images))
+        nearest: TopK = search.top_k(queries, images, n_searched, filters=gallery.filters)
+        head = nearest.indices[:, :depth]
+        if depth == len(images) or _shows(head, gallery.image_products, n_products):
+            return nearest, depth
         depth *= 4
 
 
-def _shows(found: TopK, image_products: Ints, n_products: int) -> bool:
+def _ties_with(nearest: TopK, depth: int) -> Bools:
+    """Mark what ties with the last candidate above the depth, shape (n_queries, k)."""
+    last = nearest.scores[:, depth - 1 : depth]
+    return np.isfinite(last) & are_tied(nearest.scores, last)
+
+
+def _shows(listed: Ints, image_products: Ints, n_products: int) -> bool:
     """Whether every list shows that many products, or has come to its end."""
-    goes_on = found.indices[:, -1] >= 0
-    products = np.sort(image_products[found.indices[goes_on]], axis=1)
+    goes_on = listed[:, -1] >= 0
+    products = np.sort(image_products[listed[goes_on]], axis=1)
     is_new = np.ones(products.shape, np.bool_)
     is_new[:, 1:] = products[:, 1:] != products[:, :-1]
     is_new |= products < 0  # an image of no known product is its own

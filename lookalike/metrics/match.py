@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.near_ties import first_of_ties
 from lookalike.core.products import Products, query_product
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 
 Mode = Literal["image", "product"]
 Missing = Literal["error", "worst"]
+WHOLE = np.iinfo(np.int64).max  # the depth of a list that holds every candidate
 
 
 class MissingScoresError(InputError):
@@ -37,6 +39,8 @@ class AlignedRun:
         products: shape (n_candidates,), the product code of each candidate; an image without a
             product is a product of its own.
         unknown_queries: queries of the run that have no labels.
+        depths: shape (n_queries,), the rank down to which the list of each query is complete;
+            `WHOLE` where it holds all that the system ranks.
         grades: shape (n_judged,), as of `Qrels`.
     """
 
@@ -51,6 +55,7 @@ class AlignedRun:
     scores: Floats
     products: Ints
     unknown_queries: tuple[str, ...]
+    depths: Ints
     grades: Ints | None = None
 
     @property
@@ -61,14 +66,43 @@ class AlignedRun:
     @cached_property
     def by_rank(self) -> Ints:
         """The run's rows by query, falling score and ascending candidate."""
+        return self._sorted[0]
+
+    @cached_property
+    def is_first(self) -> Bools:
+        """Where in `by_rank` a group of equal scores begins."""
+        return self._sorted[1]
+
+    @cached_property
+    def _sorted(self) -> tuple[Ints, Bools]:
         order = np.argsort(-self.scores)
         order = order[np.argsort(self.run_queries[order], kind="stable")]
-        queries, scores = self.run_queries[order], self.scores[order]
-        is_tied = (queries[1:] == queries[:-1]) & (scores[1:] == scores[:-1])
-        tied = np.flatnonzero(np.r_[is_tied, False] | np.r_[False, is_tied])
-        group = np.cumsum(np.r_[True, ~is_tied][: order.size])[tied]
+        queries = self.run_queries[order]
+        is_start = np.r_[True, queries[1:] != queries[:-1]][: order.size]
+        is_first = first_of_ties(self.scores[order], is_start)
+        tied = np.flatnonzero(~is_first | ~np.append(is_first[1:], True)[: order.size])
+        group = np.cumsum(is_first)[tied]
         order[tied] = order[tied][np.lexsort((self.run_candidates[order[tied]], group))]
-        return order
+        return order, is_first
+
+    @property
+    def ranks(self) -> Ints:
+        """The rank of each of the run's rows in its query's list, from 1."""
+        ranks = np.empty(self.scores.size, np.int64)
+        ranks[self.by_rank] = _places(self.run_queries[self.by_rank], self.n_queries) + 1
+        return ranks
+
+    @cached_property
+    def product_depths(self) -> Ints:
+        """`depths` counted in products, each at its best image, shape (n_queries,)."""
+        if (self.depths == WHOLE).all():
+            return self.depths
+        q = self.run_queries[self.by_rank]
+        head = self.by_rank[_places(q, self.n_queries) < self.depths[q]]
+        n = int(self.products.max(initial=0)) + 1
+        keys = np.unique(self.run_queries[head] * n + self.products[self.run_candidates[head]])
+        n_products = np.bincount(keys // n, minlength=self.n_queries)
+        return np.where(self.depths == WHOLE, WHOLE, n_products)
 
     @cached_property
     def judged_at(self) -> Ints:
@@ -128,9 +162,11 @@ def match_run(
     run_candidates = _recoded(run.candidate_ids, code_of)[run.candidates[is_known]]
     candidates = _recoded(qrels.candidate_ids, code_of)[qrels.candidates]
     own = np.array([code_of.get(name, -1) for name in qrels.query_ids], dtype=np.int64)
-    is_compared = product_of[run_candidates] != product_of_query[run_queries]
-    is_compared &= run_candidates != own[run_queries]
-    aligned = AlignedRun(
+    is_off = product_of[run_candidates] == product_of_query[run_queries]
+    is_off |= run_candidates == own[run_queries]
+    n_listed = np.bincount(run_queries, minlength=len(known))
+    is_cut = n_listed >= (WHOLE if run.depth is None else run.depth)
+    whole = AlignedRun(
         query_ids=qrels.query_ids,
         candidate_ids=ids,
         queries=qrels.queries,
@@ -138,14 +174,42 @@ def match_run(
         labels=qrels.labels.astype(np.int64),
         is_excluded=(product_of[candidates] == product_of_query[qrels.queries])
         | (candidates == own[qrels.queries]),
-        run_queries=run_queries[is_compared],
-        run_candidates=run_candidates[is_compared],
-        scores=run.scores[is_known][is_compared],
+        run_queries=run_queries,
+        run_candidates=run_candidates,
+        scores=run.scores[is_known],
         products=product_of,
         unknown_queries=tuple(name for name in run.query_ids if name not in known),
+        depths=np.where(is_cut, run.depth or 0, WHOLE),
         grades=qrels.grades,
     )
+    aligned = _without(whole, is_off)
     return _collapsed(aligned, products or {}) if mode == "product" else aligned
+
+
+def _without(whole: AlignedRun, is_off: Bools) -> AlignedRun:
+    """Take rows off the lists; each list is complete down to so many ranks less."""
+    if not is_off.any():
+        return whole
+    depths = whole.depths
+    if (depths < WHOLE).any():
+        q = whole.run_queries[whole.by_rank]
+        is_lost = is_off[whole.by_rank] & (_places(q, whole.n_queries) < depths[q])
+        n_lost = np.bincount(q[is_lost], minlength=whole.n_queries)
+        depths = np.where(depths == WHOLE, WHOLE, depths - n_lost)
+    return replace(
+        whole,
+        run_queries=whole.run_queries[~is_off],
+        run_candidates=whole.run_candidates[~is_off],
+        scores=whole.scores[~is_off],
+        depths=depths,
+    )
+
+
+def _places(queries: Ints, n_queries: int) -> Ints:
+    """Return the place of each row in its query's list, from 0; rows lie by query."""
+    n_listed = np.bincount(queries, minlength=n_queries)
+    places: Ints = np.arange(queries.size) - (np.cumsum(n_listed) - n_listed)[queries]
+    return places
 
 
 def pair_scores(aligned: AlignedRun, missing: Missing = "error") -> Floats:
@@ -285,6 +349,7 @@ def _collapsed(aligned: AlignedRun, products: Mapping[str, str]) -> AlignedRun:
         run_candidates=scored % n,
         scores=scores.astype(np.float64),
         products=np.arange(n),
+        depths=aligned.product_depths,
         grades=None if grades is None else grades.astype(np.int64),
     )
 

@@ -9,7 +9,9 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
-from lookalike.core.arrays import Floats
+import numpy as np
+
+from lookalike.core.arrays import Floats, Ints
 from lookalike.io.errors import InputError
 from lookalike.metrics import retrieval, vsd
 from lookalike.metrics.rank import JudgedRanks, condensed
@@ -130,6 +132,9 @@ YES_NO_AT_1: tuple[str, ...] = (
 )
 """Measures that are so where k is 1."""
 
+TO_LAST_POSITIVE: tuple[str, ...] = ("R-Prec", "MAP@R")
+"""Measures of a ranking that look down to rank R, the number of positives."""
+
 ON_JUDGED: tuple[str, ...] = ("P'", "nDCG'", "AP'", "bpref")
 """Measures of a ranking that look at its judged candidates alone."""
 
@@ -172,6 +177,26 @@ class Measure:
     def is_yes_no(self) -> bool:
         """Whether its value at a query is 0 or 1, whatever the labels."""
         return self.family in YES_NO or (self.family in YES_NO_AT_1 and self.parameter == 1)
+
+    def reach(self, lists: Lists) -> Floats:
+        """Return the rank of each query down to which it looks, shape (n_queries,).
+
+        Infinite where it looks at the whole list; 0 where it takes no rank among all candidates.
+        """
+        n_queries = lists.plain.n_queries
+        if not self.needs_list:
+            return np.zeros(n_queries)
+        if self.family in TO_LAST_POSITIVE:
+            return lists.plain.count(1).astype(np.float64)
+        if self.family in OVER_PAIRS:
+            return np.full(n_queries, float(vsd.OFFICIAL_DEPTH))
+        if not isinstance(self.parameter, int):
+            return np.full(n_queries, np.inf)
+        return np.full(n_queries, float(self.parameter + (self.family == "tie_rate")))
+
+    def depths(self, lists: Lists) -> Ints:
+        """Return the rank of each query down to which its ranks are right, shape (n_queries,)."""
+        return (lists.one_per_product if self.needs_products else lists.plain).depths
 
     def values(self, lists: Lists) -> Floats:
         """Return the per-query values of a measure of a ranking, shape (n_queries,)."""

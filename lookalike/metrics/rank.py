@@ -30,6 +30,7 @@ class JudgedRanks:
         n_listed: shape (n_queries,), length of the run's list; 0 where the query is missing.
         first_tie: shape (n_queries,), the smallest rank whose score the next rank shares;
             `NO_TIE` if there is none.
+        depths: shape (n_queries,), the rank down to which `ranks` are right; as of `AlignedRun`.
         grades: shape (n_judged,), as of `Qrels`.
     """
 
@@ -40,6 +41,7 @@ class JudgedRanks:
     tie_ends: Ints
     n_listed: Ints
     first_tie: Ints
+    depths: Ints
     grades: Ints | None = None
 
     @property
@@ -62,9 +64,9 @@ def rank_run(
 ) -> JudgedRanks:
     """Rank each query's candidates by falling score and return where the judged ones stand.
 
-    Ties: `order` "id" ranks equal scores by ascending id and also keeps the end of the tie
-    group, which AP uses. "trec" does as trec_eval does: scores are compared as float32, equal
-    ones ranked by descending id, and a tie group is never treated as one.
+    Ties: `order` "id" ranks equal scores (`core.near_ties`) by ascending id and also keeps the
+    end of the tie group, which AP uses. "trec" does as trec_eval does: scores are compared as
+    float32, equal ones ranked by descending id, and a tie group is never treated as one.
 
     Args:
         aligned: from `match_run`; in its own modes.
@@ -73,14 +75,12 @@ def rank_run(
             A judged image that a sibling precedes is then not listed, and an excluded judged
             pair stays as an unlisted one, because VSD counts its query.
     """
-    by_rank = _sorted_rows(aligned, order, one_per_product)
+    by_rank, is_first = _sorted_rows(aligned, order, one_per_product)
     q = aligned.run_queries[by_rank]
-    s = _compared(aligned, order)[by_rank]
     n_listed = np.bincount(q, minlength=aligned.n_queries)
     position = np.arange(q.size)
     starts = np.cumsum(n_listed) - n_listed
-    is_tied = np.zeros(q.size, dtype=np.bool_)
-    is_tied[:-1] = (q[1:] == q[:-1]) & (s[1:] == s[:-1])
+    is_tied = ~np.append(is_first[1:], True)[: q.size]  # with the next one
     group_ends = np.flatnonzero(~is_tied)
     ends = group_ends[np.searchsorted(group_ends, position)]
     first_tie = np.full(aligned.n_queries, NO_TIE)
@@ -104,6 +104,7 @@ def rank_run(
         tie_ends[rows],
         n_listed,
         first_tie,
+        aligned.product_depths if one_per_product else aligned.depths,
         None if aligned.grades is None else aligned.grades[kept][rows],
     )
 
@@ -125,7 +126,7 @@ def ranked_candidates(
     aligned: AlignedRun, *, order: Order = "id", one_per_product: bool = False
 ) -> list[Ints]:
     """Return for each query its candidate codes in rank order, as `rank_run` ranks them."""
-    by_rank = _sorted_rows(aligned, order, one_per_product)
+    by_rank, _ = _sorted_rows(aligned, order, one_per_product)
     queries = aligned.run_queries[by_rank]
     bounds = np.searchsorted(queries, np.arange(1, aligned.n_queries))
     return np.split(aligned.run_candidates[by_rank], bounds)
@@ -155,23 +156,31 @@ def condensed(ranks: JudgedRanks) -> JudgedRanks:
     )
 
 
-def _compared(aligned: AlignedRun, order: Order) -> Floats:
-    """Return the scores as they are compared."""
-    if order == "trec":
-        with np.errstate(over="ignore"):
-            return aligned.scores.astype(np.float32).astype(np.float64)
-    return aligned.scores
+def _sorted_rows(aligned: AlignedRun, order: Order, one_per_product: bool) -> tuple[Ints, Bools]:
+    """Return the rows by query and rank, and where a group of equal scores begins.
 
-
-def _sorted_rows(aligned: AlignedRun, order: Order, one_per_product: bool) -> Ints:
-    """Return the rows by query and rank, only the first of each query and product if so asked."""
-    by_rank = aligned.by_rank
+    Args:
+        aligned: the run.
+        order: how to break ties.
+        one_per_product: only the first row of each query and product.
+    """
     if order == "trec":
-        scores = _compared(aligned, order)
-        by_rank = np.lexsort((-aligned.run_candidates, -scores, aligned.run_queries))
+        by_rank, is_first = _as_trec_sorts(aligned)
+    else:
+        by_rank, is_first = aligned.by_rank, aligned.is_first
     if not one_per_product:
-        return by_rank
+        return by_rank, is_first
     products = aligned.products[aligned.run_candidates[by_rank]]
     keys = aligned.run_queries[by_rank] * (int(aligned.products.max(initial=0)) + 1) + products
-    first: Ints = np.sort(np.unique(keys, return_index=True)[1])
-    return by_rank[first]
+    kept: Ints = np.sort(np.unique(keys, return_index=True)[1])
+    group = np.cumsum(is_first)[kept]
+    return by_rank[kept], np.r_[True, group[1:] != group[:-1]][: kept.size]
+
+
+def _as_trec_sorts(aligned: AlignedRun) -> tuple[Ints, Bools]:
+    """Return the rows by query, falling float32 score and descending id, and the tie groups."""
+    with np.errstate(over="ignore"):
+        scores = aligned.scores.astype(np.float32)
+    by_rank = np.lexsort((-aligned.run_candidates, -scores, aligned.run_queries))
+    q, s = aligned.run_queries[by_rank], scores[by_rank]
+    return by_rank, np.r_[True, (q[1:] != q[:-1]) | (s[1:] != s[:-1])][: q.size]

@@ -24,10 +24,11 @@ from lookalike.metrics.match import (
 )
 from lookalike.metrics.measures import Lists, Measure
 from lookalike.metrics.negatives import with_negatives
-from lookalike.metrics.rank import rank_run
 from lookalike.metrics.retrieval import tie_rate
 from lookalike.metrics.vsd import vsd_pair_reciprocal_rank
+from lookalike.metrics.whole_lists import rank_lists, why_short
 
+NO_RANKS = "it needs ranks, and the run scores the judged pairs alone"
 MANY_TIES = 0.1  # of the queries: a larger share `tied` is worth a word
 
 
@@ -63,12 +64,14 @@ class Outcome:
         by_query: shape (n_queries,), this system's own values, NaN where undefined; None where
             there are none.
         details: what must be read beside the value, such as the prevalence of a PR area.
+        reason: why no query of this run has a value, where its ranks are the reason.
     """
 
     value: float
     n_defined: int | None
     by_query: Floats | None = None
     details: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,12 @@ class System:
     lists: Lists
     has_list: bool = True
 
+    def why_undefined(self, measure: Measure) -> str:
+        """Return why a measure of a ranking has no value here; "" if it has one."""
+        if measure.needs_list and not self.has_list:
+            return NO_RANKS
+        return why_short(measure, self.lists)
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -91,6 +100,7 @@ class Scored:
 
     Attributes:
         has_list: as of `System`.
+        depth: the exact depth of the run that was given, as of `Run`.
         tied: of the deepest cut-off k asked for, k and the share of queries of whose first k + 1
             candidates two neighbours have the same score; None where no rank counts.
     """
@@ -100,6 +110,7 @@ class Scored:
     outcomes: dict[str, Outcome]
     has_list: bool = True
     tied: tuple[int, float] | None = None
+    depth: int | None = None
 
 
 def evaluate(
@@ -134,7 +145,7 @@ def evaluate(
                 raise InputError(f"measure {measure.name!r} needs {what}")
             outcomes = _area_outcomes(measure, source)
         elif measure.family == "vsd_pair_mrr":
-            outcomes = [_pair_mrr(s) for s in systems]
+            outcomes = [_pair_mrr(measure, s) for s in systems]
         else:
             outcomes = _ranked_outcomes(measure, systems)
         for of_system, outcome in zip(outcomes_of, outcomes, strict=True):
@@ -192,10 +203,7 @@ def score_runs(
     bare_names = set(without_list)
 
     def system(run: Run, aligned: AlignedRun) -> System:
-        images = aligned if mode == "image" else match_run(qrels, run, products=products)
-        plain = rank_run(aligned, order="trec" if trec else "id")
-        per_product = rank_run(images, one_per_product=True)
-        lists = Lists(plain, per_product, as_trec=trec)
+        lists = rank_lists(qrels, run, aligned, measures, products=products, mode=mode, trec=trec)
         return System(run.name, lists, has_list=run.name not in bare_names)
 
     systems = each(lambda pair: system(*pair), list(zip(runs, matches, strict=True)))
@@ -207,21 +215,26 @@ def score_runs(
         matches_random = [match_run(against, r, products=products, mode=mode) for r in runs]
         random_areas = _areas(matches_random, runs, missing, contamination)
     outcomes = evaluate(measures, systems, areas, random_areas)
-    k = max((int(m.parameter or 0) for m in measures if _is_cut(m)), default=0)
     return [
-        Scored(run.name, coverage(aligned), found, has_list=one.has_list, tied=_tied(one, k))
+        Scored(
+            run.name,
+            coverage(aligned),
+            found,
+            has_list=one.has_list,
+            tied=_tied(one, measures),
+            depth=run.depth,
+        )
         for run, aligned, found, one in zip(runs, matches, outcomes, systems, strict=True)
     ]
 
 
-def _is_cut(measure: Measure) -> bool:
-    return isinstance(measure.parameter, int) and measure.needs_list
-
-
-def _tied(system: System, k: int) -> tuple[int, float] | None:
+def _tied(system: System, measures: Sequence[Measure]) -> tuple[int, float] | None:
+    cuts = {m.parameter for m in measures if m.needs_list and isinstance(m.parameter, int)}
+    known = [k for k in cuts if not system.why_undefined(Measure(f"tie_rate@{k}", "tie_rate", k))]
     listed = system.lists.plain.n_listed > 0
-    if not k or not system.has_list or not listed.any():
+    if not known or not listed.any():
         return None
+    k = max(known)
     return k, float(tie_rate(system.lists.plain, k)[listed].mean())
 
 
@@ -281,20 +294,22 @@ def _area_outcomes(measure: Measure, areas: Areas) -> list[Outcome]:
 
 def _ranked_outcomes(measure: Measure, systems: Sequence[System]) -> list[Outcome]:
     values = [_as_averaged(measure.values(s.lists), s.lists) for s in systems]
-    is_known = [s.has_list or not measure.needs_list for s in systems]
-    known = [row for row, is_one in zip(values, is_known, strict=True) if is_one]
+    reasons = [s.why_undefined(measure) for s in systems]
+    known = [row for row, reason in zip(values, reasons, strict=True) if not reason]
     is_common = np.all(~np.isnan(known), axis=0) if known else np.zeros_like(values[0], np.bool_)
     return [
-        _mean(row, is_common) if is_one else Outcome(np.nan, 0, np.full_like(row, np.nan))
-        for row, is_one in zip(values, is_known, strict=True)
+        Outcome(np.nan, 0, np.full_like(row, np.nan), reason=reason)
+        if reason
+        else _mean(row, is_common)
+        for row, reason in zip(values, reasons, strict=True)
     ]
 
 
-def _pair_mrr(system: System) -> Outcome:
-    lists = system.lists
+def _pair_mrr(measure: Measure, system: System) -> Outcome:
+    lists, reason = system.lists, system.why_undefined(measure)
     n_positive = float(lists.one_per_product.count(1).sum())
-    value = vsd_pair_reciprocal_rank(lists.one_per_product) if system.has_list else np.nan
-    return Outcome(value, None, details={"n_positive": n_positive})
+    value = np.nan if reason else vsd_pair_reciprocal_rank(lists.one_per_product)
+    return Outcome(value, None, details={"n_positive": n_positive}, reason=reason)
 
 
 def _as_averaged(values: Floats, lists: Lists) -> Floats:

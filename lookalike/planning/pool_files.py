@@ -107,10 +107,7 @@ def named_pool(
             scores.append(pair_scores(aligned, missing))
         except InputError as error:
             raise type(error)(f"run {run.name!r}: {error}") from error
-        queries = aligned.run_queries[aligned.by_rank]
-        first = np.searchsorted(queries, queries)
-        rank_of = np.empty(queries.size, dtype=np.int64)
-        rank_of[aligned.by_rank] = np.arange(queries.size) - first + 1
+        rank_of = aligned.ranks
         at = aligned.judged_at
         is_asked = np.zeros(rank_of.size, dtype=np.bool_)
         is_asked[at[at >= 0]] = True

@@ -21,7 +21,7 @@ from lookalike.release.format.column_text import (
     lines,
 )
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import RULES
+from lookalike.release.format.layout import FIRST_WITH_BOARD, RULES
 from lookalike.release.format.tables import column_values, named, rows_of
 from lookalike.release.labelling import pair_keys
 from lookalike.release.rounds import judged_share
@@ -164,7 +164,11 @@ def _trec_run(folder: Folder, model_id: str) -> Iterator[bytes]:
     scores as float32, orders them by rank.
     """
     matched = match_run(folder.qrels(), folder.run(model_id), products=folder.products)
-    heads = [codes[:RUN_DEPTH] for codes in ranked_candidates(matched)]
+    depths = np.full(matched.n_queries, RUN_DEPTH)
+    if folder.info.get("schema_version", 1) >= FIRST_WITH_BOARD:
+        depths = np.minimum(depths, matched.depths)
+    lists = zip(ranked_candidates(matched), depths.tolist(), strict=True)
+    heads = [codes[:depth] for codes, depth in lists]
     ranks = np.concatenate([np.arange(1, head.size + 1) for head in heads])
     queries = np.repeat(np.arange(len(heads)), [head.size for head in heads])
     return lines(

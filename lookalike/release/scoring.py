@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from lookalike.metrics.match import has_list, match_run
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import FIRST_WITH_BOARD
 
 MEASURES = (  # those of the results pages
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
@@ -68,6 +69,8 @@ def compute_results(
     for model in folder.scored:
         progress.note(f"Scoring {model['name']}")
         run = folder.run(model["id"])
+        if folder.info["schema_version"] < FIRST_WITH_BOARD:
+            run = replace(run, depth=None)  # as its board was made
         is_upload = model["kind"] == "scores" and tells_lists(folder)
         is_listed = not is_upload or ranks_more(folder, labels, run, asked)
         bare = () if is_listed else (run.name,)

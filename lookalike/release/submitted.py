@@ -11,7 +11,7 @@ from lookalike.io.errors import FormatError
 from lookalike.io.image_names import ImageNames
 from lookalike.io.named_images import named_rows, rows_by_image
 from lookalike.io.runs import run_rows
-from lookalike.io.tables import Qrels, Run, scores_from
+from lookalike.io.tables import Qrels, Run
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
 from lookalike.metrics.match import Missing
@@ -70,15 +70,15 @@ class Judged:
             FormatError: what is wrong, with the line or row; also if it scores another benchmark.
             MissingScoresError: pairs without a score.
         """
-        with path.open("rb") as file:
-            if file.read(len(NPY)) == NPY:
+        with path.open("rb") as stream:
+            if stream.read(len(NPY)) == NPY:
                 raise FormatError(path, None, NAMELESS)
         if holds_vectors(path):
             run = self.ranked(name or path.stem, read_vectors(path), path)
         else:
-            rows, own_name, unit = run_rows(path)
-            named = named_rows(rows, self.names().find, path, unit)
-            run = scores_from(path, name or own_name, named, unit=unit, merge=True)
+            file = run_rows(path)
+            named = named_rows(file.rows, self.names().find, path, file.unit)
+            run = file.run(path, name or file.name, named, merge=True)
             if not set(run.query_ids) & set(self.queries):
                 reason = f"it scores none of the queries of {self.folder.title}"
                 raise FormatError(path, None, reason)

@@ -79,7 +79,7 @@ def _answers(queries: Float32s, catalog: Rows, k: int, rules: FilterArrays, part
         _require_finite(block, start)
         largest = max(largest, float(np.einsum("nd,nd->n", block, block).max()) ** 0.5)
         found = asked @ block.T
-        found[_ruled_out(rules, part, start, len(block))] = _EMPTY
+        found[mask_of(rules, part, start, len(block))] = _EMPTY
         scores, rows = _best(scores, rows, found, start, kept)
     floor = scores.min(axis=1)  # of what was kept; all else scores less, but for rounding
     exact = pair_scores(asked, catalog, np.repeat(np.arange(len(asked)), kept), rows.ravel())
@@ -96,7 +96,7 @@ def _whole(queries: Float32s, catalog: Rows, k: int, rules: FilterArrays, at: in
     """Score the whole catalog for one query: more candidates tie than were kept."""
     rows = np.arange(len(catalog))
     scores = pair_scores(queries, catalog, np.full(rows.size, at), rows)
-    out = _ruled_out(rules, slice(at, at + 1), 0, rows.size)[0]
+    out = mask_of(rules, slice(at, at + 1), 0, rows.size)[0]
     return TopK.of(scores[None], np.where(out, -1, rows)[None], k)
 
 
@@ -135,7 +135,25 @@ def pair_scores(queries: Float32s, catalog: Rows, of_query: Ints, rows: Ints) ->
     return scores
 
 
-def _ruled_out(rules: FilterArrays, part: slice, start: int, n: int) -> NDArray[np.bool_]:
+def block_scores(queries: Float32s, catalog: Rows) -> Float32s:
+    """Return the inner product of every query with every row, as `pair_scores` adds them up.
+
+    Args:
+        queries: shape (n_queries, d).
+        catalog: n_images rows, read block by block.
+
+    Returns:
+        Shape (n_queries, n_images).
+    """
+    scores = np.zeros((len(queries), len(catalog)), np.float32)
+    for start in range(0, len(catalog), _ROWS):
+        block = catalog[start : start + _ROWS]
+        np.einsum("qd,nd->qn", queries, block, out=scores[:, start : start + _ROWS])
+    return scores
+
+
+def mask_of(rules: FilterArrays, part: slice, start: int, n: int) -> NDArray[np.bool_]:
+    """Mark what some queries may not find among n rows of the catalog, shape (n_queries, n)."""
     block = slice(start, start + n)
     keys = rules.queries[part], rules.catalog[block]
     mask: NDArray[np.bool_] = ruled_out(

@@ -6,6 +6,7 @@ import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.each import each
+from lookalike.core.near_ties import first_of_ties
 
 
 def micro_values(
@@ -33,8 +34,7 @@ def micro_values(
 
     def of_model(row: Floats) -> list[tuple[Floats, Floats]]:
         order = np.argsort(-row, kind="stable")
-        s = row[order]
-        group = np.cumsum(np.append(False, s[1:] != s[:-1])[: s.size])
+        group = np.cumsum(first_of_ties(row[order])) - 1
         sorted_pairs = (group, y[order], queries[order])
         return [_of_set(*sorted_pairs, n_queries, part[order]) for part in kept]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Floats, Ints
 from lookalike.core.each import each
+from lookalike.core.near_ties import first_of_ties
 from lookalike.stats.defined_values import ratio
 
 _WORTH_THREADS = 1 << 20
@@ -140,13 +141,13 @@ class _Layout:
         """Order pairs by query, then by falling score, and find the groups of tied pairs."""
         by_score = np.argsort(-scores)
         order = by_score[np.argsort(queries[by_score], kind="stable")]
-        s = scores[order]
-        is_first = np.r_[True, s[1:] != s[:-1]]
-        is_first[self.starts] = True
+        is_start = np.zeros(order.size, np.bool_)
+        is_start[self.starts] = True
+        is_first = first_of_ties(scores[order], is_start)
         firsts = np.flatnonzero(is_first)
         in_query = np.searchsorted(firsts, self.starts)
         sizes = np.diff(np.r_[in_query, firsts.size])
-        ends = np.r_[firsts[1:], s.size] - 1
+        ends = np.r_[firsts[1:], order.size] - 1
         return order, _Groups(firsts, ends, in_query, np.repeat(np.arange(sizes.size), sizes))
 
 

@@ -13,7 +13,7 @@ from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError
 from lookalike.io.image_names import UnknownImageError
 from lookalike.io.runs import run_rows
-from lookalike.io.tables import Row, scores_from
+from lookalike.io.tables import Row
 from lookalike.io.vectors import read_vectors
 from pooling.sources.image_names import Names
 from pooling.sources.ranking_task import RankingTask
@@ -75,10 +75,10 @@ def read_ranking(path: Path, task: RankingTask) -> Ranking:
         FormatError: as `run_rows`; an id is no image; a pair is scored twice; a score is not
             finite; or a query of the pool has no candidate.
     """
-    rows, name, unit = run_rows(path)
+    file = run_rows(path)
     askers, candidates = Names([task.asking]), Names([task.catalog])
-    named = _named_rows(rows, path, unit, askers, candidates)
-    run = scores_from(path, name, named, unit=unit)
+    named = _named_rows(file.rows, path, file.unit, askers, candidates)
+    run = file.run(path, file.name, named)
     query_of = np.array([int(pk) for pk in run.query_ids], np.int64)
     candidate_of = np.array([int(pk) for pk in run.candidate_ids], np.int64)
     is_asked = np.isin(query_of, np.array(task.query_ids, np.int64))[run.queries]

@@ -20,6 +20,7 @@ from evaluation.runs.ranking_task import RankingTask, ranking_task
 from evaluation.runs.stored_runs import load_run
 from lookalike.core.arrays import Ints
 from lookalike.core.progress import Progress
+from lookalike.io.parquet import with_depth
 from lookalike.io.tables import Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.exports import RUN_DEPTH
@@ -214,7 +215,7 @@ def _write_run(path: Path, run: Run, images: Images) -> None:
     queries, candidates = query_codes[run.queries], image_codes[run.candidates]
     kept = np.flatnonzero((queries >= 0) & (candidates >= 0))
     order = kept[np.lexsort((candidates[kept], queries[kept]))]
-    with TableWriter(path, RUN_SCHEMA) as writer:
+    with TableWriter(path, with_depth(RUN_SCHEMA, run.depth)) as writer:
         for start in range(0, order.size, ROWS):
             rows = order[start : start + ROWS]
             writer.add(

@@ -149,13 +149,9 @@ def _lists(matches: Sequence[AlignedRun]) -> Lists | None:
         return None
 
     def of_run(m: AlignedRun) -> tuple[Ints, Ints]:
-        order = m.by_rank
         n_listed = np.bincount(m.run_queries, minlength=m.n_queries)
-        rank_at = np.empty(order.size, dtype=np.int64)
-        starts = np.cumsum(n_listed) - n_listed
-        rank_at[order] = np.arange(order.size) - starts[m.run_queries[order]] + 1
-        place = m.judged_at
-        return np.where(place >= 0, rank_at[place] if order.size else 0, 0), n_listed
+        place, ranks = m.judged_at, m.ranks
+        return np.where(place >= 0, ranks[place] if ranks.size else 0, 0), n_listed
 
     ranks, lengths = zip(*each(of_run, matches), strict=True)
     return Lists(np.stack(ranks), np.stack(lengths), known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,20 @@ import pyarrow.compute as pc
 
 from lookalike.agreement.grades import Scale
 from lookalike.core.products import Products
+from lookalike.io.parquet import stated_depth
 from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.match import match_run
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.layout import ALL_TABLES, PRODUCT_PREFIX, RUN_SCHEMA
+from lookalike.release.format.layout import (
+    ALL_TABLES,
+    FIRST_WITH_BOARD,
+    PRODUCT_PREFIX,
+    RUN_SCHEMA,
+)
 from lookalike.release.format.tables import coded, read_table, rows_of
 from lookalike.release.labelling import make_qrels
+
+OLD_DEPTH = 50  # that runs of schema versions 1 to 6 are complete to, at least
 
 
 @dataclass(frozen=True)
@@ -139,16 +148,34 @@ class Folder:
         return set(rows_of(drawn, "query_id", "image_id")) - proposed
 
     def run(self, model_id: str) -> Run:
-        """Return the scores of a model.
+        """Return the scores of a model, complete down to the depth that its file states.
 
         Raises:
             ReleaseError: the file is missing or damaged.
         """
-        table = read_table(self.path / "runs" / f"{model_id}.parquet", RUN_SCHEMA)
+        path = self.path / "runs" / f"{model_id}.parquet"
+        table = read_table(path, RUN_SCHEMA)
         query_ids, queries = coded(table["query"])
         candidate_ids, candidates = coded(table["candidate"])
         scores = table["score"].to_numpy().astype(np.float64)
-        return Run(model_id, query_ids, candidate_ids, queries, candidates, scores)
+        run = Run(model_id, query_ids, candidate_ids, queries, candidates, scores)
+        if self.info.get("schema_version", 1) >= FIRST_WITH_BOARD:
+            return replace(run, depth=stated_depth(path))
+        if any(model["id"] == model_id and model["kind"] == "embeddings" for model in self.models):
+            return replace(run, depth=self._depth_of_old(run))
+        return run
+
+    def _depth_of_old(self, run: Run) -> int:
+        """Return down to which rank the lists of a model's vectors are complete.
+
+        Schema versions 1 to 6 do not state it. All lists were searched to one depth of at least
+        `OLD_DEPTH`, and pairs put to the judges added: what stands lowest without having been
+        put to them was found by the search.
+        """
+        aligned = match_run(self.questions, run, products=self.products)
+        is_found = np.ones(aligned.scores.size, np.bool_)
+        is_found[aligned.judged_at[aligned.judged_at >= 0]] = False
+        return max(OLD_DEPTH, int(aligned.ranks[is_found].max(initial=0)))
 
     @cached_property
     def hidden_queries(self) -> set[str]:

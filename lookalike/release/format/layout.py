@@ -196,7 +196,9 @@ FILES = {
     "have judged a part of the pool, `judged` says which share, and all values are estimates.",
     "bias.json": "Findings of the report on the pool’s bias, where one was made and no labels are "
     "hidden.",
-    "runs/MODEL.parquet": "Scores of a model: the head of each list and every pair judged.",
+    "runs/MODEL.parquet": "Scores of a model: the head of each list and every pair judged. Its "
+    "metadata say as `exact_depth` down to which rank every list is complete; without it, lists "
+    "are all that the model ranks.",
     "csv/labels.csv": "Table labels after both images’ paths, safe to open in a spreadsheet.",
     "csv/judgements.csv": "The table judgements, likewise.",
     "csv/images.csv": "The table images, likewise.",

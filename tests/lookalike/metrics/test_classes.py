@@ -28,9 +28,9 @@ def test_the_golden_points_on_a_line():
 
 def test_the_golden_unit_vectors():
     circle = [(1, 0), (0.96, 0.28), (0.8, 0.6), (0.6, 0.8), (0.28, 0.96), (0, 1)]
-    # Two distances are equal but for the rounding to float32, in which embeddings are kept.
+    # Two distances are equal but for the rounding to float32: a tie, ordered by index.
     means = class_retrieval(np.array(circle, dtype=np.float32), LABELS).means()
-    expected = {"MAP": 0.506667, "MAP@R": 0.25, "MRR": 0.6, "P@1": 0.4, "R-Prec": 0.3}
+    expected = {"MAP": 0.523333, "MAP@R": 0.25, "MRR": 0.6, "P@1": 0.4, "R-Prec": 0.3}
     for name, value in expected.items():
         assert means[name] == pytest.approx((value, 5), abs=1e-6)
 

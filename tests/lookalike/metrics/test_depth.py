@@ -1,0 +1,168 @@
+"""Exact depth: what a run may be asked, and what vectors answer below it."""
+
+import math
+
+import ir_measures
+import numpy as np
+import pytest
+
+import lookalike as lk
+from lookalike.core.arrays import Floats
+from lookalike.io.vectors import VectorTable
+from lookalike.metrics import embedding_runs
+from lookalike.metrics.embedding_runs import embedding_run, named_gallery
+from lookalike.metrics.scoring import Scored
+from lookalike.search.nearest import nearest_images
+
+DEEP = ("R@100", "R@200", "AP", "nDCG", "R-Prec", "MRR", "infAP", "RBP@0.95", "MAP@R", "AP@150")
+SHALLOW = ("P@5", "Success@10", "nDCG@10", "AP'", "bpref", "judged@20", "vsd_hr@5")
+
+
+def benchmark(seed: int, n_images: int = 400, n_queries: int = 12):
+    """Return labels, vectors by name, and products of a random benchmark with deep positives."""
+    rng = np.random.default_rng(seed)
+    ids = [f"i{number:03}" for number in range(n_images)]
+    vectors = rng.normal(size=(n_images, 6)).astype(np.float32)
+    queries = ids[:n_queries]
+    rows = [
+        (query, ids[c], int(rng.random() < 0.4))
+        for query in queries
+        for c in rng.choice(n_images, 40, replace=False)
+        if ids[c] != query
+    ]
+    products = {image: str(number // 2) for number, image in enumerate(ids)}
+    return lk.Qrels.of(rows), ids, vectors, products
+
+
+def vector_run(qrels, ids, vectors, products=None, **options):
+    row_of = {name: row for row, name in enumerate(ids)}
+    pairs = [(q, c) for q, c, _ in qrels]
+    asked = vectors[[row_of[q] for q in qrels.query_ids]]
+    gallery = named_gallery(qrels.query_ids, ids, pairs, products)
+    return embedding_run("model", asked, vectors, gallery, is_lean=True, **options)
+
+
+def full_list(qrels, ids, vectors):
+    queries = VectorTable(list(qrels.query_ids), vectors[[ids.index(q) for q in qrels.query_ids]])
+    return nearest_images(queries, VectorTable(ids, vectors), len(ids)).as_run("model")
+
+
+def rows(scored: Scored, name: str) -> Floats:
+    """Return the values of each query."""
+    by_query = scored.outcomes[name].by_query
+    assert by_query is not None
+    return by_query
+
+
+def values(scored: Scored) -> dict[str, float]:
+    return {name: outcome.value for name, outcome in scored.outcomes.items()}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("mode", ["image", "product"])
+def test_vectors_and_the_full_list_give_every_measure_alike(seed, mode, monkeypatch):
+    monkeypatch.setattr(embedding_runs, "PAIRS_IN_A_BLOCK", 1500)  # a few queries at a time
+    qrels, ids, vectors, products = benchmark(seed)
+    rules = {"products": products, "mode": mode}
+    names = [*DEEP, *SHALLOW]
+    [by_vectors] = lk.score(qrels, vector_run(qrels, ids, vectors, products), names, **rules)
+    [by_list] = lk.score(qrels, full_list(qrels, ids, vectors), names, **rules)
+    assert values(by_vectors) == pytest.approx(values(by_list), abs=1e-12)
+    for name in names:
+        np.testing.assert_allclose(rows(by_vectors, name), rows(by_list, name), atol=1e-12)
+
+
+def test_vectors_score_deep_measures_as_ir_measures_scores_the_whole_list():
+    qrels, ids, vectors, _ = benchmark(5)
+    [ours] = lk.score(qrels, vector_run(qrels, ids, vectors), ["R@100", "R@200", "AP", "nDCG"])
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.R @ 100, ir_measures.R @ 200, ir_measures.AP, ir_measures.nDCG],
+        [ir_measures.Qrel(q, c, label) for q, c, label in qrels],
+        [
+            ir_measures.ScoredDoc(q, c, score)
+            for q, row in full_list(qrels, ids, vectors).by_query().items()
+            for c, score in row.items()
+            if c != q
+        ],
+    )
+    assert values(ours) == pytest.approx({str(m): v for m, v in theirs.items()}, abs=1e-9)
+
+
+def test_a_run_without_deeper_ranks_leaves_measures_below_its_depth_undefined_with_the_reason():
+    qrels, ids, vectors, products = benchmark(1)
+    whole = vector_run(qrels, ids, vectors, products)
+    shipped = lk.Run.of(
+        "shipped",
+        [(q, c, s) for q, row in whole.by_query().items() for c, s in row.items()],
+        depth=whole.depth,
+    )
+    assert shipped.depth == embedding_runs.LIST_DEPTH
+    names = ["R@50", "R@51", *DEEP, *SHALLOW, "tie_rate@49", "tie_rate@50"]
+    [deep] = lk.score(qrels, whole, names, products=products)
+    [shallow] = lk.score(qrels, shipped, names, products=products)
+    undefined = {name for name, outcome in shallow.outcomes.items() if math.isnan(outcome.value)}
+    assert undefined == {*DEEP, "R@51", "tie_rate@50"} - {"R-Prec", "MAP@R"}
+    for name in names:
+        outcome = shallow.outcomes[name]
+        assert bool(outcome.reason) == (name in undefined)
+        if name in undefined:
+            assert outcome.n_defined == 0
+            assert np.isnan(rows(shallow, name)).all()
+            assert "50" in outcome.reason
+        else:
+            assert outcome.value == pytest.approx(deep.outcomes[name].value, abs=1e-12)
+
+
+def test_a_measure_that_is_undefined_for_one_run_takes_no_query_from_the_others():
+    qrels, ids, vectors, _ = benchmark(2)
+    whole = full_list(qrels, ids, vectors)
+    heads = {q: sorted(row.items(), key=lambda at: -at[1]) for q, row in whole.by_query().items()}
+    rows = [(q, c, s) for q, head in heads.items() for c, s in head[:30]]
+    cut = lk.Run.of("cut", rows, depth=30)
+    [alone] = lk.score(qrels, whole, ["R@40", "P@5"])
+    [first, second] = lk.score(qrels, [whole, cut], ["R@40", "P@5"])
+    assert first.outcomes["R@40"].value == alone.outcomes["R@40"].value
+    assert math.isnan(second.outcomes["R@40"].value)
+    assert second.outcomes["P@5"].value == alone.outcomes["P@5"].value
+
+
+def test_own_images_in_the_head_of_a_list_make_it_complete_to_fewer_ranks():
+    qrels = lk.Qrels.of([("q", "a", 1), ("q", "b", 0), ("q", "z", 1)])
+    rows = [("q", "q", 5.0), ("q", "own", 4.0), ("q", "a", 3.5), ("q", "x", 3.0), ("q", "b", 1.25),
+            ("q", "z", 1.0)]  # fmt: skip
+    run = lk.Run.of("m", rows, depth=4)
+    products = {"q": "1", "own": "1", "a": "2", "b": "3", "x": "4", "z": "5"}
+    [scored] = lk.score(qrels, run, ["P@2", "P@3"], products=products)
+    assert scored.outcomes["P@2"].value == 0.5
+    assert math.isnan(scored.outcomes["P@3"].value)
+
+
+def test_a_list_shorter_than_the_depth_is_complete():
+    qrels = lk.Qrels.of([("q", "a", 1), ("q", "b", 0)])
+    run = lk.Run.of("m", [("q", "a", 3.5), ("q", "x", 3.0), ("q", "b", 1.25)], depth=50)
+    [scored] = lk.score(qrels, run, ["AP", "R@100"])
+    assert values(scored) == {"AP": 1.0, "R@100": 1.0}
+
+
+def test_a_depth_below_one_is_refused():
+    with pytest.raises(lk.InputError, match="depth"):
+        lk.Run.of("m", [("q", "a", 1.0)], depth=0)
+
+
+def test_vsd_measures_are_undefined_below_the_products_of_the_exact_head():
+    qrels = lk.Qrels.of([("q", "a1", 1), ("q", "b", 0), ("q", "c", 1)])
+    rows = [("q", "a1", 5.5), ("q", "a2", 5.0), ("q", "b", 4.0), ("q", "c", 1.0)]
+    products = {"q": "q", "a1": "a", "a2": "a", "b": "b", "c": "c"}
+    [scored] = lk.score(qrels, lk.Run.of("m", rows, depth=3), ["vsd_hr@2", "vsd_hr@3"],
+                        products=products, complete=True)  # fmt: skip
+    assert scored.outcomes["vsd_hr@2"].value == 0.5
+    assert math.isnan(scored.outcomes["vsd_hr@3"].value)
+
+
+def test_candidates_that_tie_with_the_last_exact_rank_are_in_the_run():
+    vectors = np.repeat(np.eye(4, dtype=np.float32), 10, axis=0)
+    ids = [f"i{number:02}" for number in range(40)]
+    qrels = lk.Qrels.of([("i00", "i39", 1), ("i00", "i01", 0)])
+    run = vector_run(qrels, ids, vectors, depth=5, n_products=5)
+    assert set(run.by_query()["i00"]) == {*ids[1:10], "i39"}
+    assert run.depth == 5
