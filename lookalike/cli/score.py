@@ -35,6 +35,7 @@ DESCRIPTION = (
 )
 EXAMPLE = "lookalike score --qrels labels.json --run beit.csv --run clip.parquet --measures P@5,AP'"
 
+TREC_LEVEL = 1  # from which on trec_eval takes a grade as relevant
 N_PRODUCTS = 20  # cut-offs of embeddings up to here are exact
 
 
@@ -63,7 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--min-rel",
         type=int,
         metavar="GRADE",
-        help="of graded labels, the least that is positive; nDCG takes the grades as gains",
+        help="of graded labels, the least that is positive; nDCG takes the grades as gains, and "
+        "negative ones mark pairs of the pool that were not judged (default with --trec: 1)",
     )
     parser.add_argument(
         "--run",
@@ -97,7 +99,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trec",
         action="store_true",
-        help="order ties, compare scores and average queries as trec_eval does",
+        help="read grades, order ties, compare scores and average queries as trec_eval does",
     )
     parser.add_argument(
         "--complete",
@@ -135,7 +137,8 @@ def run(arguments: argparse.Namespace) -> Report:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.min_rel is not None and arguments.min_rel < 1:
         raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
-    qrels = read_qrels(arguments.qrels, min_rel=arguments.min_rel)
+    min_rel = TREC_LEVEL if arguments.trec and not arguments.min_rel else arguments.min_rel
+    qrels = read_qrels(arguments.qrels, min_rel=min_rel)
     products = read_products(arguments.metadata) if arguments.metadata else None
     _check_products(arguments, qrels, products)
     measures = _measures(arguments.measures, products)

@@ -40,7 +40,8 @@ def read_qrels(
     Args:
         path: the file.
         min_rel: for graded labels: from this grade on a pair is positive, below it negative; a
-            negative grade is no judgement, as in trec_eval. nDCG takes the grades as gains.
+            negative grade marks a pair of the pool that was not judged, as in trec_eval. nDCG
+            takes the grades as gains.
         options: how to read the votes of Label Studio; receives notes on what is left out.
         name_of: the name of an image from its address in Label Studio.
 

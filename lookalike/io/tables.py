@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.core.arrays import Floats, Ints
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.errors import FormatError, InputError
 
 MAX_GRADE = 1000  # sums of 2^grade, which nDCG may take as gains, stay finite
@@ -38,6 +38,9 @@ class Qrels:
         labels: shape (n_pairs,), 0 or 1. Each (query, candidate) occurs once.
         grades: shape (n_pairs,), whole numbers from 0 to `MAX_GRADE` that the labels were made
             of; None if there are none. Only nDCG looks at them.
+        unjudged: pairs of the pool that were not judged, which TREC marks by -1: of the same
+            queries, with labels of 0 that mean nothing. Only infAP looks at them. None: no such
+            pair is known.
     """
 
     query_ids: tuple[str, ...]
@@ -46,6 +49,7 @@ class Qrels:
     candidates: Ints
     labels: NDArray[np.int8]
     grades: Ints | None = None
+    unjudged: Qrels | None = None
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str, int]], *, min_rel: int | None = None) -> Qrels:
@@ -147,8 +151,8 @@ def labels_from(
         file: to name in messages.
         rows: as they stand in the file.
         unit: what a row is called there.
-        min_rel: the least grade that is positive; a negative grade is no judgement. None: there
-            are no grades.
+        min_rel: the least grade that is positive; a negative grade marks a pair of the pool that
+            was not judged. None: there are no grades.
 
     Raises:
         FormatError: an empty id, a label outside {0, 1} or a grade that is no whole number or
@@ -157,8 +161,7 @@ def labels_from(
     coded = _Coded()
     for row in rows:
         label = _label(file, row, unit) if min_rel is None else _grade(file, row, unit)
-        if label >= 0:
-            coded.add(file, row, label, unit)
+        coded.add(file, row, max(label, -1), unit)
     first, repeated = coded.repeats()
     for i in repeated.tolist():
         if coded.values[i] != coded.values[first[i]]:
@@ -168,8 +171,17 @@ def labels_from(
     query_ids, candidate_ids, queries, candidates, values = coded.table(file, repeated)
     if min_rel is None:
         return Qrels(query_ids, candidate_ids, queries, candidates, values.astype(np.int8))
-    labels, grades = (values >= min_rel).astype(np.int8), values.astype(np.int64)
-    return Qrels(query_ids, candidate_ids, queries, candidates, labels, grades)
+    is_judged = values >= 0
+    if not is_judged.any():
+        raise FormatError(file, None, "no pair is judged: every grade is negative")
+
+    def part(kept: Bools) -> Qrels:
+        pairs = queries[kept], candidates[kept]
+        labels = (values[kept] >= min_rel).astype(np.int8)
+        return Qrels(query_ids, candidate_ids, *pairs, labels, values[kept].astype(np.int64))
+
+    unjudged = None if is_judged.all() else replace(part(~is_judged), grades=None)
+    return replace(part(is_judged), unjudged=unjudged)
 
 
 def scores_from(
@@ -285,6 +297,8 @@ def _label(file: str | Path, row: Row, unit: str) -> float:
         reason = f"label {_shown(value)} is neither 0 nor 1"
         if number is not None and number.is_integer():
             reason += "; of grades, say from which on they are positive (--min-rel)"
+            if number < 0:
+                reason += "; --min-rel 1 and --trec take it as not judged, as TREC does"
         raise FormatError(file, row.line, reason, unit=unit)
     return number
 

@@ -36,11 +36,13 @@ class Lists:
         plain: ranks among all candidates.
         one_per_product: ranks in the VSD benchmark's lists.
         as_trec: bpref of a query without judged negatives as trec_eval has it.
+        unjudged: ranks of the pool's pairs that were not judged; None if none is known.
     """
 
     plain: JudgedRanks
     one_per_product: JudgedRanks
     as_trec: bool = False
+    unjudged: JudgedRanks | None = None
 
     @cached_property
     def condensed(self) -> JudgedRanks:
@@ -81,7 +83,7 @@ RANKED: Mapping[str, Family] = {
     "AP'": Family("none", lambda x, _: retrieval.average_precision(x.condensed)),
     "MAP@R": Family("none", lambda x, _: retrieval.map_at_r(x.plain)),
     "bpref": Family("none", lambda x, _: retrieval.bpref(x.plain, as_trec=x.as_trec)),
-    "infAP": Family("none", lambda x, _: retrieval.inferred_ap(x.plain)),
+    "infAP": Family("none", lambda x, _: retrieval.inferred_ap(x.plain, x.unjudged)),
     "RBP": Family("p", lambda x, p: retrieval.rank_biased_precision(x.plain, p)),
     "RBP_residual": Family("p", lambda x, p: retrieval.rank_biased_residual(x.plain, p)),
     "judged": Family("k", lambda x, k: retrieval.judged(x.plain, k)),

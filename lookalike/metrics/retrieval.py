@@ -124,19 +124,24 @@ def bpref(ranks: JudgedRanks, *, as_trec: bool = False) -> Floats:
     return values if as_trec else np.where(N > 0, values, np.nan)
 
 
-def inferred_ap(ranks: JudgedRanks) -> Floats:
+def inferred_ap(ranks: JudgedRanks, unjudged: JudgedRanks | None = None) -> Floats:
     """Return infAP: AP with the relevance of the unjudged inferred from the judged above.
 
-    Source: Yilmaz and Aslam (CIKM 2006) as trec_eval codes it, with its epsilon of 1e-5. Labels
-    have no "pooled but not judged" here, so a candidate without a label counts as outside the
-    pool; with complete judgements of the pool infAP is AP in rank order but for epsilon.
+    Source: Yilmaz and Aslam (CIKM 2006) as trec_eval codes it, with its epsilon of 1e-5. A
+    candidate that is neither judged nor in `unjudged` counts as outside the pool; with complete
+    judgements of the pool infAP is AP in rank order but for epsilon.
+
+    Args:
+        ranks: of the judged candidates.
+        unjudged: of the pool's candidates that were not judged, among the same lists.
     """
     is_hit = _is_hit(ranks, None)
     rank = ranks.ranks[is_hit].astype(np.float64)
     positives = _judged_above(ranks, ranks.labels == 1)[is_hit]
     judged = positives + _judged_above(ranks, ranks.labels == 0)[is_hit]
+    pooled = judged + (0 if unjudged is None else _listed_above(ranks, unjudged)[is_hit])
     above = np.maximum(rank - 1.0, 1.0)
-    expected = (judged / above) * (positives + INFAP_EPSILON) / (judged + 2 * INFAP_EPSILON)
+    expected = (pooled / above) * (positives + INFAP_EPSILON) / (judged + 2 * INFAP_EPSILON)
     at_rank = np.where(rank == 1, 1.0, 1.0 / rank + (rank - 1.0) / rank * expected)
     return ratio(ranks.total(is_hit, at_rank), ranks.count(1))
 
@@ -205,6 +210,16 @@ def _judged_above(ranks: JudgedRanks, mask: Bools) -> Ints:
     starts = np.searchsorted(ranks.queries, np.arange(ranks.n_queries))
     first = np.minimum(starts, max(ranks.queries.size - 1, 0))
     return (running - running[first][ranks.queries]) if running.size else running
+
+
+def _listed_above(ranks: JudgedRanks, others: JudgedRanks) -> Ints:
+    """Count, for each row, the listed rows of `others` of its query at a smaller rank."""
+    span = int(max(ranks.ranks.max(initial=0), others.ranks.max(initial=0))) + 1
+    is_listed = others.ranks > 0
+    keys = others.queries[is_listed] * span + others.ranks[is_listed]
+    starts = np.searchsorted(keys, ranks.queries * span)
+    above: Ints = np.searchsorted(keys, ranks.queries * span + ranks.ranks) - starts
+    return above
 
 
 def _precision_sum(ranks: JudgedRanks, k: int | None, last: Ints | None) -> Floats:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from lookalike.core.arrays import Bools, Ints
-from lookalike.io.tables import Qrels, Run, sorted_names
+from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import WHOLE, AlignedRun, Mode, match_run
 from lookalike.metrics.measures import Lists, Measure
-from lookalike.metrics.rank import JudgedRanks, rank_run
+from lookalike.metrics.rank import JudgedRanks, Order, rank_run
 
 
 def rank_lists(
@@ -39,25 +39,57 @@ def rank_lists(
         trec: order ties as trec_eval does.
     """
 
-    def ranked(labels: Qrels, part: Run, matched: AlignedRun) -> tuple[JudgedRanks, JudgedRanks]:
+    def ranked(labels: Qrels, part: Run, matched: AlignedRun) -> Lists:
         images = matched if mode == "image" else match_run(labels, part, products=products)
-        plain = rank_run(matched, order="trec" if trec else "id")
-        return plain, rank_run(images, one_per_product=True)
+        unjudged = None
+        if (others := labels.unjudged) is not None:
+            if mode == "product":
+                others = _of_other_products(others, labels, products or {})
+            of_others = match_run(others, part, products=products, mode=mode)
+            unjudged = rank_run(of_others, order=order)
+        plain = rank_run(matched, order=order)
+        return Lists(plain, rank_run(images, one_per_product=True), trec, unjudged)
 
-    lists = Lists(*ranked(qrels, run, aligned), as_trec=trec)
+    order: Order = "trec" if trec else "id"
+    lists = ranked(qrels, run, aligned)
     if run.deeper is None or not any(is_short(measure, lists).any() for measure in measures):
         return lists
     names: list[Sequence[str]] = []
-    parts: list[tuple[JudgedRanks, JudgedRanks]] = []
+    parts: list[Lists] = []
     for part in run.deeper.runs():
         labels = _labels_of(qrels, part)
-        if len(labels):
-            matched = match_run(labels, part, products=products, mode=mode)
+        if labels.query_ids:
             names.append(labels.query_ids)
+            matched = match_run(labels, part, products=products, mode=mode)
             parts.append(ranked(labels, part, matched))
-    plain = _joined(lists.plain, qrels.query_ids, names, [part[0] for part in parts])
-    per_product = _joined(lists.one_per_product, qrels.query_ids, names, [p[1] for p in parts])
-    return replace(lists, plain=plain, one_per_product=per_product)
+
+    def joined(of: Callable[[Lists], JudgedRanks]) -> JudgedRanks:
+        return _joined(of(lists), qrels.query_ids, names, [of(part) for part in parts])
+
+    return Lists(
+        joined(lambda x: x.plain),
+        joined(lambda x: x.one_per_product),
+        as_trec=trec,
+        unjudged=joined(_unjudged) if lists.unjudged else None,
+    )
+
+
+def _of_other_products(others: Qrels, judged: Qrels, products: Mapping[str, str]) -> Qrels:
+    """Leave out pairs of a product with a judged image: as one candidate it is judged."""
+    is_judged = {(query, products.get(image) or image) for query, image, _ in judged}
+    kept = [(query, products.get(image) or image) not in is_judged for query, image, _ in others]
+    return replace(
+        others,
+        queries=others.queries[kept],
+        candidates=others.candidates[kept],
+        labels=others.labels[kept],
+    )
+
+
+def _unjudged(lists: Lists) -> JudgedRanks:
+    if lists.unjudged is None:
+        raise ValueError("no pair of the pool is known that was not judged")
+    return lists.unjudged
 
 
 def is_short(measure: Measure, lists: Lists) -> Bools:
@@ -88,14 +120,24 @@ def why_short(measure: Measure, lists: Lists) -> str:
 def _labels_of(qrels: Qrels, run: Run) -> Qrels:
     """Return the labels of a run's queries."""
     known = set(run.query_ids)
-    is_asked = np.array([query in known for query in qrels.query_ids], np.bool_)
-    kept = is_asked[qrels.queries]
-    queries, candidates = qrels.queries[kept], qrels.candidates[kept]
-    used = np.unique(candidates).tolist()
-    query_ids, queries = sorted_names(qrels.query_ids, queries, np.flatnonzero(is_asked).tolist())
-    candidate_ids, candidates = sorted_names(qrels.candidate_ids, candidates, used)
-    grades = None if qrels.grades is None else qrels.grades[kept]
-    return Qrels(query_ids, candidate_ids, queries, candidates, qrels.labels[kept], grades)
+    rows = [row for row, query in enumerate(qrels.query_ids) if query in known]
+    code_of = np.full(len(qrels.query_ids), -1, np.int64)
+    code_of[rows] = np.arange(len(rows))
+    names = tuple(qrels.query_ids[row] for row in rows)
+
+    def part(of: Qrels) -> Qrels:
+        kept = code_of[of.queries] >= 0
+        return replace(
+            of,
+            query_ids=names,
+            queries=code_of[of.queries[kept]],
+            candidates=of.candidates[kept],
+            labels=of.labels[kept],
+            grades=None if of.grades is None else of.grades[kept],
+            unjudged=None if of.unjudged is None else part(of.unjudged),
+        )
+
+    return part(qrels)
 
 
 def _joined(
