@@ -146,7 +146,9 @@ def test_a_run_of_judged_pairs_alone_has_no_cut_off_measures_in_the_command_eith
     assert "note: run 'bare' lists the judged pairs alone" in err
     bare_run, listed = json.loads(out)["runs"]
     assert (bare_run["has_list"], listed["has_list"]) == (False, True)
-    assert bare_run["measures"]["P@5"] == {"value": None, "n_defined": 0}
+    undefined = bare_run["measures"]["P@5"]
+    assert (undefined["value"], undefined["n_defined"]) == (None, 0)
+    assert "judged pairs alone" in undefined["reason"]
     assert bare_run["measures"]["macro_roc_auc"]["value"] == 1
     assert listed["measures"]["P@5"]["value"] == pytest.approx(0.2)
     _, out, err = score(*options, "--complete", qrels="judged.csv", runs=("bare.csv",))
