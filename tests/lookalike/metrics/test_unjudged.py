@@ -116,8 +116,10 @@ def test_a_product_with_a_judged_image_is_judged():
     same = lk.Qrels.of([("q", "a1", 0), ("q", "d", 1)], min_rel=1)
     run = lk.Run.of("m", [("q", "a1", 3.5), ("q", "a2", 3.0), ("q", "d", 1.5)])
     products = {"q": "q", "a1": "a", "a2": "a", "d": "d"}
-    rules = {"products": products, "mode": "product", "complete": True}
-    [one], [two] = (lk.score(labels, run, ["infAP"], **rules) for labels in (qrels, same))
+    [one], [two] = (
+        lk.score(labels, run, ["infAP"], products=products, mode="product", complete=True)
+        for labels in (qrels, same)
+    )
     assert one.outcomes["infAP"].value == two.outcomes["infAP"].value
 
 
