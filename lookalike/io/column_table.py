@@ -12,8 +12,6 @@ from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.parquet import MAGIC, n_values
 
-MOST_OF_A_HEADER = 2**16  # bytes
-
 
 class ColumnTable:
     """The wanted columns of a CSV or parquet file, and errors that name the place in it.
@@ -63,10 +61,14 @@ def column_names(path: str | Path) -> list[str]:
         FormatError: it begins like parquet and is none.
         OSError: if the file cannot be opened.
     """
-    with Path(path).open("rb") as file:
-        line = file.readline(MOST_OF_A_HEADER)
-    if not line.startswith(MAGIC):
-        return [name.strip() for name in line.decode("utf-8-sig", "replace").split(",")]
+    path = Path(path)
+    with path.open("rb") as file:
+        is_parquet = file.read(len(MAGIC)) == MAGIC
+    if not is_parquet:
+        try:
+            return next(csv_lines(path), (1, []))[1]
+        except FormatError:  # the reader of the rows says what is wrong
+            return []
     try:
         return list(pq.read_schema(path).names)
     except pa.ArrowException as error:

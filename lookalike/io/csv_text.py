@@ -1,17 +1,24 @@
-"""CSV lines, cells that no spreadsheet runs as formulas, and the byte that is not UTF-8."""
+"""CSV lines, and cells that no spreadsheet runs as formulas."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 from lookalike.io.errors import FormatError
+from lookalike.io.text_files import (
+    EXCEL_HINT,
+    MAX_LINE,
+    head_lines,
+    not_decodable,
+    open_text,
+    separator_of,
+    text_lines,
+    too_long,
+)
 
-MAX_LINE = 2**20  # characters; a row of CSV may have no more in all its lines
 # A cell that a spreadsheet would run as a formula, with the marks that already protect it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
@@ -26,64 +33,46 @@ def unprotected(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def csv_lines(path: Path, separator: str | None = None) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of each line that is not blank.
 
-    Raises:
-        FormatError: broken quoting, a row of endless length, or not UTF-8.
-    """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        n_read = 0  # characters of the row that is being read
+    Comma, semicolon, tab or bar separate cells, as the first line does; spaces around names of
+    columns are dropped.
 
-        def lines() -> Iterator[str]:
-            nonlocal n_read
-            for line, text in text_lines(path, file):
-                n_read += len(text)
-                if n_read > MAX_LINE:
-                    raise _endless(path, line)
+    Args:
+        path: UTF-8, or UTF-16 or UTF-32 with a mark.
+        separator: of the cells; None: as the first line says.
+
+    Raises:
+        FormatError: broken quoting, named by the line where its row begins; a row of endless
+            length; or text in another encoding.
+    """
+    begins = 1  # line on which the row begins that is being read
+    n_read = 0  # characters of it
+
+    def lines() -> Iterator[str]:
+        nonlocal n_read
+        for line, text in text_lines(path, file):
+            n_read += len(text)
+            if n_read > MAX_LINE:
+                raise too_long(path, begins)
+            if line > 1 or not EXCEL_HINT.match(text):
                 yield text
+            else:
+                yield "\n"
 
-        reader = csv.reader(lines(), strict=True)
+    with open_text(path) as file:
         try:
+            delimiter = separator or separator_of(next(iter(head_lines(path)), ""))
+            reader = csv.reader(lines(), delimiter=delimiter, strict=True)
+            is_header = True
             for cells in reader:
-                n_read = 0
                 if cells:
-                    yield reader.line_num, cells
+                    yield reader.line_num, [c.strip() for c in cells] if is_header else cells
+                    is_header = False
+                n_read, begins = 0, reader.line_num + 1
         except csv.Error as error:
-            raise FormatError(path, reader.line_num, str(error)) from error
+            reason = f"{error} (a quote that opens here may never close)"
+            raise FormatError(path, begins, reason) from error
         except UnicodeDecodeError as error:
-            raise not_utf8(path) from error
-
-
-def text_lines(path: Path, file: TextIO) -> Iterator[tuple[int, str]]:
-    """Yield (line number, line with its end) of an open file; no line is held without bounds.
-
-    Raises:
-        FormatError: a line of more than MAX_LINE characters.
-        UnicodeDecodeError: as the file does.
-    """
-    number = 0
-    while text := file.readline(MAX_LINE + 1):
-        number += 1
-        if len(text) > MAX_LINE:
-            raise _endless(path, number)
-        yield number, text
-
-
-def _endless(path: Path, line: int) -> FormatError:
-    return FormatError(path, line, f"the line has more than {MAX_LINE:,} characters")
-
-
-def not_utf8(path: Path) -> FormatError:
-    """Return the error for the first line that is not UTF-8 (text is decoded in large blocks)."""
-    decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
-    with path.open("rb") as file:
-        try:
-            while block := file.read(MAX_LINE):
-                line += decoder.decode(block).count("\n")
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError as error:
-            line += error.object[: error.start].count(b"\n")
-            byte = error.object[error.start]
-            return FormatError(path, line, f"byte 0x{byte:02x} is not UTF-8")
-    return FormatError(path, None, "the file is not UTF-8")
+            raise not_decodable(path) from error

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lookalike.io.errors import FormatError
+from lookalike.io.text_files import decode_text
 
 MAX_BYTES = 256 * 2**20
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -138,7 +139,7 @@ def read_json(path: Path) -> JsonText:
 def parse_json(path: Path, content: bytes) -> JsonText:
     """Return what the bytes of a JSON file say; see `read_json`."""
     try:
-        text = content.decode("utf-8-sig")
+        text = decode_text(content)
         return JsonText(path, text, json.loads(text))
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1

@@ -21,18 +21,15 @@ from lookalike.io.label_studio_tasks import (
     Answer,
     LeftOut,
     answers_of_control,
-    plain_word,
     read_answers,
 )
+from lookalike.io.label_words import DIFFERENT, NO_VOTE, SIMILAR, label_of, plain_word
 from lookalike.io.named_images import NameOf
 from lookalike.io.repeats import Repeats, without_repeats
 from lookalike.io.tables import Row
 from lookalike.io.vote_options import VoteOptions
 
 LOCAL_FILES = "/data/local-files/?d="
-SIMILAR = frozenset({"similar", "same", "yes", "match", "1", "true"})
-DIFFERENT = frozenset({"different", "dissimilar", "not similar", "no", "no match", "0", "false"})
-NO_VOTE = frozenset({"can't tell", "cant tell", "cannot tell", "cant_tell", "unsure", "skip"})
 SIDES = frozenset({"left", "right"})
 LABELS = ("different", "similar")
 CONFIG = """<View>
@@ -239,13 +236,9 @@ def _notes(left_out: LeftOut, n_repeated: int, repeats: Repeats) -> list[str]:
 
 
 def _vote(file: JsonText, line: int, choice: str) -> int | None:
-    word = plain_word(choice)
-    if word in SIMILAR:
-        return 1
-    if word in DIFFERENT:
-        return 0
-    if word in NO_VOTE:
-        return None
+    label = label_of(choice)
+    if label is not None or plain_word(choice) in NO_VOTE:
+        return label
     reason = f"the choice {choice!r} is neither similar nor different"
     raise FormatError(file.path, line, reason)
 

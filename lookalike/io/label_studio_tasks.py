@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from lookalike.io.errors import FormatError
 from lookalike.io.image_spellings import PICTURE, plain_name
 from lookalike.io.json_text import JsonText
+from lookalike.io.label_words import plain_word
 
 MIN_KEYS = frozenset(
     {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "inner_id"}
@@ -140,11 +141,6 @@ def answers_of_control(
         if answer.control not in fitting:
             left_out.controls[answer.control] += 1
     return [answer for answer in answers if answer.control in fitting]
-
-
-def plain_word(word: str) -> str:
-    """Return a choice as it is compared: small letters, straight apostrophes, single spaces."""
-    return " ".join(word.strip().casefold().replace("’", "'").split())
 
 
 def _is_task(task: object) -> bool:

@@ -12,18 +12,23 @@ from lookalike.io.column_table import ColumnTable, column_names
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.image_spellings import plain_name
-from lookalike.io.json_text import read_json
+from lookalike.io.json_text import JsonText, read_json
 from lookalike.io.label_studio import label_studio_rows
 from lookalike.io.label_studio_tasks import is_label_studio
-from lookalike.io.line_formats import LABEL_COLUMNS, csv_rows, jsonl_rows, trec_qrels_rows
+from lookalike.io.line_formats import csv_rows, jsonl_rows, trec_qrels_rows
 from lookalike.io.named_images import NameOf
+from lookalike.io.pair_columns import is_header
+from lookalike.io.pair_objects import nested_pairs
 from lookalike.io.parquet import n_values, parquet_rows, values_of
-from lookalike.io.runs import sniff
+from lookalike.io.runs import record_rows, sniff
 from lookalike.io.tables import Qrels, Row, labels_from
 from lookalike.io.vote_options import VoteOptions
 from lookalike.io.vsd import annotation_rows, vsd_products
 
 IMAGE_NAMES = ("path", "image_id")
+VSD_KEYS = frozenset({"key", "gallery"})
+QRELS_ENDINGS = frozenset({".tsv", ".csv", ".txt", ".jsonl", ".json", ".parquet"})
+QRELS_FOLDERS = frozenset({"qrels", "default"})
 
 
 def read_qrels(
@@ -33,9 +38,11 @@ def read_qrels(
     options: VoteOptions | None = None,
     name_of: NameOf = plain_name,
 ) -> Qrels:
-    """Return the labels in a file of VSD or Label Studio JSON, TREC qrels, CSV, JSONL or parquet.
+    """Return the labels in a file of VSD, Label Studio or nested JSON, TREC, CSV, JSONL or parquet.
 
-    The format is told by the content. A pair that occurs twice with the same label counts once.
+    The format is told by the content. Labels are 0 and 1, true and false, yes and no, similar and
+    different. The folder of a data set for retrieval is read by its file of qrels. A pair that
+    occurs twice with the same label counts once.
 
     Args:
         path: the file.
@@ -49,25 +56,60 @@ def read_qrels(
         FormatError: a malformed line, a label outside {0, 1}, conflicting labels, no pairs.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
+    path = _labels_in_folder(Path(path))
     kind = sniff(path)
     rows: Iterator[Row]
+    unit = {"parquet": "row", "json": "line"}.get(kind, "line")
     if kind == "parquet":
-        return labels_from(path, parquet_rows(path, LABEL_COLUMNS), unit="row", min_rel=min_rel)
-    if kind == "json":
-        file = read_json(path)
-        rows = (
-            label_studio_rows(file, options, name_of)
-            if is_label_studio(file)
-            else annotation_rows(file)
-        )
+        rows = parquet_rows(path, "label")
+    elif kind == "json":
+        rows, unit = _json_rows(read_json(path), options, name_of)
     elif kind == "jsonl":
-        rows = jsonl_rows(path, LABEL_COLUMNS)
+        rows = jsonl_rows(path, "label")
     elif kind == "csv":
-        rows = csv_rows(path, LABEL_COLUMNS)
+        rows = csv_rows(path, "label")
     else:
         rows = trec_qrels_rows(path)
-    return labels_from(path, rows, min_rel=min_rel)
+    return labels_from(path, rows, unit=unit, min_rel=min_rel)
+
+
+def _json_rows(
+    file: JsonText, options: VoteOptions | None, name_of: NameOf
+) -> tuple[Iterator[Row], str]:
+    """Return the pairs of a JSON file and what a row is called: Label Studio, VSD, or others."""
+    if is_label_studio(file):
+        return label_studio_rows(file, options, name_of), "line"
+    if not isinstance(file.value, list):
+        pairs = nested_pairs(file, "label")
+        return (Row(place, *pair) for place, pair in enumerate(pairs, 1)), "entry"
+    first = file.value[0] if file.value else None
+    if isinstance(first, dict) and not VSD_KEYS & first.keys() and is_header(first):
+        return record_rows(file, "label"), "line"
+    return annotation_rows(file), "line"
+
+
+def _labels_in_folder(path: Path) -> Path:
+    """Return the labels of a data set for retrieval that is a folder, as BEIR and Hugging Face
+    lay it out: `qrels/test.tsv`, `qrels/test.jsonl`, `data/qrels-test.parquet`. A file is itself.
+
+    Raises:
+        FormatError: there are none, or several splits.
+    """
+    if not path.is_dir():
+        return path
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix in QRELS_ENDINGS
+        and ("qrels" in file.name.lower() or file.parent.name.lower() in QRELS_FOLDERS)
+    )
+    tests = [file for file in files if "test" in file.name.lower()]
+    chosen = files if len(files) == 1 else tests
+    if len(chosen) != 1:
+        listed = ", ".join(str(file.relative_to(path)) for file in files[:5])
+        reason = f"name one of its files of labels: {listed}" if files else "it holds no qrels"
+        raise FormatError(path, None, reason)
+    return chosen[0]
 
 
 def read_negatives(path: str | Path) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lookalike.io.errors import InputError
+from lookalike.io.text_files import decode_text, separator_of
 
 SHOWN = 20  # problems told at once
 MOST = 10_000  # problems; then the file is given up
@@ -52,7 +53,7 @@ def parse_rows(
 
     Args:
         name: of the file, for messages.
-        content: CSV in UTF-8.
+        content: CSV with any usual separator, in UTF-8, or in UTF-16 with a mark.
         columns: those that every row must fill.
         problems: receives a sentence for each row that is too short or leaves a field empty.
         optional: those that come after `columns`, "" where they are absent.
@@ -61,7 +62,9 @@ def parse_rows(
         TableError: the content is not UTF-8, is not CSV, lacks a column or has it twice, or
             too many rows are wrong.
     """
-    reader = csv.reader(io.StringIO(_text(name, content), newline=""), strict=True)
+    text = _text(name, content)
+    separator = separator_of(text.lstrip().partition("\n")[0])
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         header = [column.strip() for column in next(reader, [])]
         places = _places(name, header, columns)
@@ -106,7 +109,7 @@ def _field(fields: Sequence[str], place: int | None) -> str:
 
 def _text(name: str, content: bytes) -> str:
     try:
-        return content.decode("utf-8-sig")
+        return decode_text(content)
     except UnicodeDecodeError as problem:
         row = content[: problem.start].count(b"\n") + 1
         raise TableError(name, [f"row {row} is not UTF-8"]) from None

@@ -5,7 +5,7 @@ What a file states of itself in its footer is asked before anything of it is unp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from lookalike.core.unpacking import why_too_much
 from lookalike.io.errors import FormatError
-from lookalike.io.line_formats import OF_A_RELEASE, chosen_columns
+from lookalike.io.pair_columns import OF_A_RELEASE, Value, chosen_columns
 from lookalike.io.tables import Row
 
 MAGIC = b"PAR1"
@@ -23,7 +23,7 @@ MAX_NAME = 4096  # characters of an id, which may be a path
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}  # bytes of a number in memory; 8 of all others
 
 
-def parquet_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterator[Row]:
+def parquet_rows(path: Path, value: Value) -> Iterator[Row]:
     """Yield the pairs of a parquet file; row numbers stand where other formats have lines.
 
     Raises:
@@ -33,7 +33,7 @@ def parquet_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterato
     try:
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
-            columns = chosen_columns(path, schema.names, choices)
+            columns = chosen_columns(path, schema.names, value)
             n_values(path, file.metadata, columns)
         for name in columns:
             if pa.types.is_nested(schema.field(name).type):
@@ -45,13 +45,13 @@ def parquet_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterato
                     checked_names(path, row, name, values_of(batch.column(name)))
                     for name in columns
                 ]
-                for query, candidate, value in zip(*lists, strict=True):
+                for query, candidate, cell in zip(*lists, strict=True):
                     row += 1
-                    if value is None and columns == OF_A_RELEASE:
+                    if cell is None and columns == OF_A_RELEASE:
                         continue
-                    if query is None or candidate is None or value is None:
+                    if query is None or candidate is None or cell is None:
                         raise FormatError(path, row, "a cell is empty", unit="row")
-                    yield Row(row, str(query), str(candidate), value)
+                    yield Row(row, str(query), str(candidate), cell)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise

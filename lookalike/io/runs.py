@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-import codecs
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from lookalike.io.csv_text import not_utf8
 from lookalike.io.errors import FormatError
+from lookalike.io.json_text import JsonText, read_json
 from lookalike.io.line_formats import (
-    SCORE_COLUMNS,
     csv_rows,
     jsonl_rows,
+    object_row,
     trec_run_name,
     trec_run_rows,
 )
+from lookalike.io.pair_columns import (
+    QUERY,
+    Columns,
+    Value,
+    chosen_columns,
+    is_header,
+    plain_column,
+)
+from lookalike.io.pair_objects import nested_pairs
 from lookalike.io.parquet import MAGIC, parquet_rows, stated_depth
 from lookalike.io.tables import Row, Run, scores_from
+from lookalike.io.text_files import EXCEL_HINT, head_lines, separator_of
 
 Format = Literal["parquet", "json", "jsonl", "csv", "trec"]
 GZIP = b"\x1f\x8b"
 PACKED = (
     "it is packed by gzip; unpack it (the command takes it as it is where its name ends in .gz)"
 )
-HEAD = 2**16  # bytes of a first line that tell the format
 
 
 def read_run(path: str | Path) -> Run:
-    """Return the scores in a TREC run, CSV, JSONL or parquet file, told by its content.
+    """Return the scores in a TREC run, CSV, JSON, JSONL or parquet file, told by its content.
 
     The name is the file's stem, or the name that a TREC run carries. A parquet file may state its
     exact depth in its metadata, as `exact_depth`.
 
     Raises:
-        FormatError: a malformed line, a score that is no finite number, a repeated pair, no
-            pairs, or a JSON file.
+        FormatError: a malformed line, a score that is no finite number, a repeated pair, or
+            no pairs.
         OSError: if the file cannot be opened.
     """
     file = run_rows(path)
@@ -51,7 +59,7 @@ class RunFile:
     Attributes:
         rows: its rows, read as they are asked for.
         name: of the run.
-        unit: what a row is called: "line" or "row".
+        unit: what a row is called: "line", "row" or "entry".
         depth: the exact depth that the file states, as of `Run`.
     """
 
@@ -87,50 +95,71 @@ def run_rows(path: str | Path) -> RunFile:
     kind = sniff(path)
     if kind == "parquet":
         depth = stated_depth(path)
-        return RunFile(parquet_rows(path, SCORE_COLUMNS), path.stem, "row", depth)
+        return RunFile(parquet_rows(path, "score"), path.stem, "row", depth)
     if kind == "json":
-        raise FormatError(path, 1, "a run is a TREC run, CSV, JSONL or parquet file, not JSON")
+        return RunFile(_json_rows(path), path.stem, "entry")
     if kind in ("csv", "jsonl"):
         read = csv_rows if kind == "csv" else jsonl_rows
-        return RunFile(read(path, SCORE_COLUMNS), path.stem, "line")
+        return RunFile(read(path, "score"), path.stem, "line")
     return RunFile(trec_run_rows(path), trec_run_name(path), "line")
 
 
-def sniff(path: Path) -> Format:
-    """Tell a file's format by its first bytes and first line.
+def _json_rows(path: Path) -> Iterator[Row]:
+    file = read_json(path)
+    if isinstance(file.value, list):
+        return record_rows(file, "score")
+    return (Row(place, *pair) for place, pair in enumerate(nested_pairs(file, "score"), 1))
+
+
+def record_rows(file: JsonText, value: Value) -> Iterator[Row]:
+    """Yield the pairs of a JSON array of objects, as data frames write their records.
 
     Raises:
-        FormatError: if the file is empty, packed, or its first line is not UTF-8.
+        FormatError: an entry is no object with these keys.
+    """
+    columns: Columns | None = None
+    for line, held in file.entries():
+        if not isinstance(held, dict):
+            raise FormatError(file.path, line, "it is no JSON object")
+        columns = columns or chosen_columns(file.path, list(held), value, line=line)
+        if row := object_row(file.path, line, held, columns):
+            yield row
+
+
+def sniff(path: Path) -> Format:
+    """Tell a file's format by its first bytes and first lines.
+
+    Raises:
+        FormatError: if the file is empty, packed, or its first lines are no text.
         OSError: if the file cannot be opened.
     """
     with path.open("rb") as file:
-        if file.read(len(MAGIC)) == MAGIC:
-            return "parquet"
-        file.seek(0)
-        if file.read(len(GZIP)) == GZIP:
-            raise FormatError(path, None, PACKED)
-        file.seek(0)
-        first = file.readline(HEAD)  # of a long line its beginning, the last character cut or not
-        while first and not first.strip(b" \t\r\n\xef\xbb\xbf"):
-            first = file.readline(HEAD)
-    try:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(first).strip()
-    except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
-    if not text:
+        head = file.read(len(MAGIC))
+    if head == MAGIC:
+        return "parquet"
+    if head.startswith(GZIP):
+        raise FormatError(path, None, PACKED)
+    lines = head_lines(path)
+    if not lines:
         raise FormatError(path, 1, "the file is empty")
-    if text[0] in "[{":
-        return "jsonl" if _is_row(text) else "json"
-    if path.suffix == ".csv" or len(text.split()) == 1 or "," in text.split()[0]:
+    first = lines[0].strip()
+    if first[0] in "[{":
+        return "jsonl" if _begins_jsonl(first, lines[1:]) else "json"
+    separator = separator_of(first)
+    if is_header(first.split(separator)) or EXCEL_HINT.match(first):
+        return "csv"
+    if path.suffix == ".csv" or len(first.split()) == 1 or "," in first.split()[0]:
         return "csv"
     return "trec"
 
 
-def _is_row(line: str) -> bool:
-    """Whether a first line is an object of plain values, a row of JSONL."""
+def _begins_jsonl(first: str, others: Sequence[str]) -> bool:
+    """Whether a first line is a row of JSONL: an object by itself, of one pair or one query."""
     try:
-        found = json.loads(line)
+        held = json.loads(first)
     except (RecursionError, ValueError):
         return False
-    is_row = isinstance(found, dict) and bool(found)
-    return is_row and not any(isinstance(value, (dict, list)) for value in found.values())
+    if not isinstance(held, dict) or not held:
+        return False
+    is_query = any(plain_column(name) in QUERY for name in held)
+    return is_query or bool(others) or not any(isinstance(v, (dict, list)) for v in held.values())

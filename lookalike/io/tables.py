@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.errors import FormatError, InputError
+from lookalike.io.label_words import label_of
 
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*\Z")
 MAX_GRADE = 1000  # sums of 2^grade, which nDCG may take as gains, stay finite
 
 
@@ -293,6 +296,8 @@ def sorted_names(
 def _label(file: str | Path, row: Row, unit: str) -> float:
     value = row.value
     number = _number(value)
+    if number is None and (word := label_of(value)) is not None:
+        return float(word)
     if number is None or number not in (0.0, 1.0):
         reason = f"label {_shown(value)} is neither 0 nor 1"
         if number is not None and number.is_integer():
@@ -318,6 +323,8 @@ def _score(file: str | Path, row: Row, unit: str) -> float:
     number = _number(row.value)
     if number is None:
         reason = f"score {_shown(row.value)} is not a number"
+        if _DECIMAL_COMMA.match(str(row.value)):
+            reason += "; use a decimal point"
         raise FormatError(file, row.line, reason, unit=unit)
     if not np.isfinite(number):
         reason = f"score {_shown(row.value)} is not finite"

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lookalike.core.unpacking import DAMAGES, why_too_much
-from lookalike.io.csv_text import not_utf8, text_lines
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.parquet import MAGIC, checked_names, n_values, texts_in, values_of
+from lookalike.io.text_files import not_decodable, text_lines
 
 Array = NDArray[np.generic]
 NPY, NPZ = b"\x93NUMPY", b"PK\x03\x04"
@@ -156,7 +156,7 @@ def read_ids(path: str | Path, at_most: int | None = None) -> list[str]:
                 if at_most is not None and len(ids) > at_most:
                     break
     except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
+        raise not_decodable(path) from error
     if not ids:
         raise FormatError(path, 1, "the id is empty")
     return ids

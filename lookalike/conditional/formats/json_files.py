@@ -8,8 +8,8 @@ from math import isfinite
 from pathlib import Path
 
 from lookalike.conditional.types import Box
-from lookalike.io.csv_text import not_utf8
 from lookalike.io.errors import FormatError
+from lookalike.io.text_files import not_decodable
 
 MAX_BYTES = 2**30
 
@@ -30,7 +30,7 @@ def read_json(path: Path) -> object:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
+        raise not_decodable(path) from error
 
     def refuse(name: str) -> object:
         raise FormatError(path, None, f"it holds the number {name}, which is not JSON")

@@ -19,13 +19,14 @@ from pathlib import Path
 from lookalike.conditional.formats.json_files import read_json_list
 from lookalike.conditional.formats.triplet_repeats import counted_triplets
 from lookalike.conditional.types import Defect, Triplet
-from lookalike.io.csv_text import csv_lines, not_utf8, protected, unprotected
+from lookalike.io.csv_text import csv_lines, protected, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.image_spellings import plain_name
 from lookalike.io.json_text import read_json
 from lookalike.io.label_studio import pairwise_answers
 from lookalike.io.named_images import NameOf
 from lookalike.io.runs import sniff
+from lookalike.io.text_files import not_decodable
 from lookalike.io.vote_options import VoteOptions
 
 COLUMNS = ("anchor", "closer", "farther")
@@ -148,7 +149,7 @@ def read_names(path: str | Path) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
+        raise not_decodable(path) from error
     names: list[object]
     if text.lstrip().startswith("["):
         names = read_json_list(path)
@@ -204,7 +205,7 @@ def _integer_rows(path: Path, condition: str, names: Sequence[str] | None) -> It
                 if fields := text.split():
                     yield _integer_row(line, fields, condition, names)
     except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
+        raise not_decodable(path) from error
 
 
 def _integer_row(line: int, fields: list[str], condition: str, names: Sequence[str] | None) -> _Row:

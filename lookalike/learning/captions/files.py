@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lookalike.core.atomic_files import write_atomically
-from lookalike.io.csv_text import csv_lines, not_utf8, text_lines, unprotected
+from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
+from lookalike.io.text_files import not_decodable, text_lines
 from lookalike.learning.captions.mining import CaptionTable, MinedTriplet
 from lookalike.learning.captions.relations import ParsedCaption, Relation
 
@@ -74,7 +75,7 @@ def _tab_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if text.strip():
                     yield line, text.rstrip("\r\n").split("\t")
         except UnicodeDecodeError as problem:
-            raise not_utf8(path) from problem
+            raise not_decodable(path) from problem
 
 
 def write_parsed(parsed: Iterable[ParsedCaption], path: Path) -> None:

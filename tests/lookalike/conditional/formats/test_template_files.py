@@ -132,7 +132,7 @@ def test_a_file_that_is_no_template_file_is_refused_with_its_reason(tmp_path, te
         read_genecis(path)
 
 
-def test_bytes_that_are_not_utf8_are_placed(tmp_path):
+def test_bytes_that_are_not_decodable_are_placed(tmp_path):
     path = tmp_path / "focus_object.json"
     path.write_bytes(b'[\n"\xff"]')
     with pytest.raises(FormatError, match="line 2: byte 0xff is not UTF-8"):
