@@ -106,6 +106,29 @@ def test_every_method_beats_chance_and_stays_below_the_oracle():
             assert chance < ours < best
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in recipe_names() if name.startswith("composition-")]
+)
+def test_printed_recalls_grow_with_k(name):
+    for methods in load_recipe(name).targets.values():
+        for targets in methods.values():
+            cut_offs = [int(measure.removeprefix("R@")) for measure in targets]
+            means = [number.mean for number in targets.values()]
+            assert (cut_offs, means) == (sorted(cut_offs), sorted(means))
+            assert all(0 < mean < 100 for mean in means)
+
+
+def test_recalls_of_genecis_have_the_printed_averages():
+    # the column Average R@1 of Table 2
+    printed = {"image only": 11.5, "text only": 8.1, "image + text": 12.6,
+               "Combiner (CIRR)": 14.0, "Combiner (CC3M)": 16.8}  # fmt: skip
+    tasks = load_recipe("composition-genecis").targets.values()
+    for method, average in printed.items():
+        assert np.mean([task[method]["R@1"].mean for task in tasks]) == pytest.approx(
+            average, abs=0.05
+        )
+
+
 def test_absent_data_are_named_with_where_they_come_from(tmp_path, capsys):
     folder = write_published_set("synthetic-cars", tmp_path)
     assert main(["table", "indirect-synthetic-cars", "--data", str(folder)]) == 2
