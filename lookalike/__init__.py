@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lookalike.io.vsd_task import read_vsd_task
     from lookalike.metrics.score import score
     from lookalike.pooling.eds import pool
+    from lookalike.release.compare import compare
     from lookalike.release.diff import diff
     from lookalike.release.mteb_task import mteb_task
     from lookalike.release.opened import open_release
@@ -46,6 +47,7 @@ __all__ = [
     "align",
     "assemble_evidence",
     "bias_report",
+    "compare",
     "diff",
     "make_proposals",
     "make_votes",
@@ -86,6 +88,7 @@ _PLACES = {
     "lookalike.io.vsd_task": "read_vsd_task",
     "lookalike.metrics.score": "score",
     "lookalike.pooling.eds": "pool",
+    "lookalike.release.compare": "compare",
     "lookalike.release.diff": "diff",
     "lookalike.release.opened": "open_release",
     "lookalike.release.mteb_task": "mteb_task",

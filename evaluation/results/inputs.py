@@ -6,7 +6,6 @@ Images are named by their SHA-256, which means the same everywhere and holds no 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +18,7 @@ from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
 from catalog.vectors.projections import parent_spec
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
+from lookalike.backbones.spec import backbone_family
 from lookalike.bias.evidence.files import Proposals, VoteTable
 from lookalike.core.arrays import Ints
 from lookalike.core.products import Products
@@ -319,15 +319,10 @@ def models_on(
 def model_family(spec: str) -> str:
     """Return the family of a model: its kind and architecture without size or number.
 
-    timm:tf_efficientnet_lite0 and lite1 are siblings, as are all open_clip models; each
-    classical descriptor is alone. What was learned of a backbone's vectors is of the backbone's
-    family: it proposes what they bring near.
+    A model learned from a backbone's vectors belongs to the backbone's family: it proposes what
+    they bring near. Other models: see `backbone_family`.
     """
-    kind, _, name = spec.partition(":")
-    if kind == "timm":
-        match = re.match(r"[a-z]+(?:_[a-z]+)*", name)
-        return f"timm:{match.group() if match else name}"
-    if kind == "learned":
+    if spec.startswith("learned:"):
         parent = parent_spec(spec)
         return model_family(parent) if parent else spec.partition("#")[0]
-    return kind if kind == "open_clip" else spec
+    return backbone_family(spec)

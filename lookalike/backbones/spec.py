@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 
 from lookalike.backbones.errors import SpecError
 
-__all__ = ["DESCRIPTORS", "FORMS", "Source", "Spec", "SpecError", "parse_spec"]
+__all__ = ["DESCRIPTORS", "FORMS", "Source", "Spec", "SpecError", "backbone_family", "parse_spec"]
 
 DESCRIPTORS = {
     "colour-histogram": "How much of the image has which colour: 8 x 8 x 8 bins of RGB",
@@ -173,3 +173,18 @@ _PARSERS = {
     Source.FILE: _file,
     Source.DESCRIPTOR: _descriptor,
 }
+
+
+def backbone_family(spec: str) -> str:
+    """Return the family of a model: its kind and architecture without size or number.
+
+    All open_clip models are of one family; each classical descriptor is alone.
+
+    >>> backbone_family("timm:tf_efficientnet_lite0"), backbone_family("descriptor:hog-shape")
+    ('timm:tf_efficientnet_lite', 'descriptor:hog-shape')
+    """
+    kind, _, name = spec.partition(":")
+    if kind == "timm":
+        match = re.match(r"[a-z]+(?:_[a-z]+)*", name)
+        return f"timm:{match.group() if match else name}"
+    return kind if kind == "open_clip" else spec

@@ -123,7 +123,30 @@ def bias_report(
         return _report(evidence, rng, settings or BiasSettings())
 
 
-def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettings) -> BiasReport:
+def bias_findings(
+    evidence: PoolEvidence,
+    rng: np.random.Generator,
+    settings: BiasSettings | None = None,
+) -> tuple[str, ...]:
+    """Return the findings of the report that `bias_report` makes of the same, in less time."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        basis = _basis(evidence, rng, settings or BiasSettings())
+    return findings(evidence, basis.rows, basis.leave_out)
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """What findings are made from, and the other parts of a report share."""
+
+    settings: BiasSettings
+    resampling: Resampling
+    sets: list[LabelSet]
+    measured: Measured
+    rows: tuple[ModelRow, ...]
+    leave_out: tuple[LeaveOut, ...]
+
+
+def _basis(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettings) -> _Basis:
     ks = chosen.ks or tuple(sorted({5, 10, 20, evidence.depth}))
     resampling = Resampling.of(
         evidence.n_queries,
@@ -135,17 +158,29 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
     )
     sets = leave_out_sets(evidence)
     measured = measure(evidence, sets, ks)
-    rows = model_rows(evidence, sets, measured, ks=ks, level=chosen.level)
-    leave_out = leave_out_report(evidence, sets, measured, resampling)
+    return _Basis(
+        settings=dataclasses.replace(chosen, ks=ks),
+        resampling=resampling,
+        sets=sets,
+        measured=measured,
+        rows=model_rows(evidence, sets, measured, ks=ks, level=chosen.level),
+        leave_out=leave_out_report(evidence, sets, measured, resampling),
+    )
+
+
+def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettings) -> BiasReport:
+    basis = _basis(evidence, rng, chosen)
+    ks, resampling = basis.settings.ks or (), basis.resampling
+    sets, measured = basis.sets, basis.measured
     votes = evidence.votes
     return BiasReport(
-        settings=dataclasses.replace(chosen, ks=ks),
+        settings=basis.settings,
         models=evidence.models,
         pool=pool_summary(evidence),
         overlap=overlap(evidence),
         generators=generator_rows(evidence),
-        model_rows=rows,
-        leave_out=leave_out,
+        model_rows=basis.rows,
+        leave_out=basis.leave_out,
         paper={
             kind: paper_table(evidence, sets, measured, kind, rng)
             for kind in (UNIQUES, CONTRIBUTIONS)
@@ -156,7 +191,7 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
         panels=None if votes is None else panel_ablation(evidence, votes, rng),
         discovery=discovery(evidence),
         attributes=tuple(attribute_bias(evidence, a, chosen.level) for a in evidence.attributes),
-        findings=findings(evidence, rows, leave_out),
+        findings=findings(evidence, basis.rows, basis.leave_out),
         intervals=METHOD,
         judges=judge_noise(evidence, votes, resampling)
         if votes is not None and len(votes.annotators) >= FEWEST_VOTERS

@@ -28,6 +28,7 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "score": "score runs against labels",
+    "compare": "compare models on a release: differences, intervals, p, letters",
     "evaluate": "embed a release's images by a model, rank and score them",
     "bias": "lay open the bias of a pool",
     "negatives": "draw random negatives into a file",

@@ -16,6 +16,7 @@ from lookalike.io.documents import Table, as_csv, as_html, as_latex, as_markdown
 from lookalike.io.errors import InputError
 
 ENDINGS = (".json", ".csv", ".md", ".tex", ".html")
+FORMATS = {"text": "", "latex": ".tex", "markdown": ".md", "csv": ".csv", "json": ".json"}
 _HEAD = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -46,8 +47,10 @@ class Report:
         status: 0, or `WANTING`.
         notes: remarks, which go to stderr, and into JSON and documents.
         indent: of the JSON; None puts it on one line.
-        findings: what it comes to, a sentence each; in documents above the table, below which the
+        findings: the main points, a sentence each; in documents above the table, below which the
             text then stands as well.
+        words: the table as a paper has it, with numbers rounded; in documents in place of
+            `table`, which then is for CSV alone.
     """
 
     title: str
@@ -58,6 +61,12 @@ class Report:
     notes: Sequence[str] = ()
     indent: int | None = 1
     findings: Sequence[str] = ()
+    words: Table | None = None
+
+    @property
+    def shown_table(self) -> Table | None:
+        """The table of documents."""
+        return self.words or self.table
 
 
 def output_options() -> argparse.ArgumentParser:
@@ -72,6 +81,17 @@ def output_options() -> argparse.ArgumentParser:
         help="write the report there, by its ending as json, csv, md, tex or html",
     )
     return parent
+
+
+def format_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--format`, for commands with a table that papers print."""
+    parser.add_argument(
+        "--format",
+        dest="printed_as",
+        choices=tuple(FORMATS),
+        default="text",
+        help="what is printed (default: %(default)s)",
+    )
 
 
 def write_report(report: Report, arguments: argparse.Namespace, shown: Callable[[str], str]) -> int:
@@ -91,8 +111,9 @@ def write_report(report: Report, arguments: argparse.Namespace, shown: Callable[
         path.write_text(shown(_rendered(report, path.suffix)), encoding="utf-8")
     for note in report.notes:
         sys.stderr.write(f"note: {shown(note)}\n")
-    if arguments.json:
-        sys.stdout.write(shown(_json(report)))
+    ending = ".json" if arguments.json else FORMATS[getattr(arguments, "printed_as", "text")]
+    if ending:
+        sys.stdout.write(shown(_rendered(report, ending)))
     elif path is None:
         sys.stdout.write(shown(report.text))
     return report.status
@@ -116,9 +137,10 @@ def _rendered(report: Report, ending: str) -> str:
     if ending == ".json":
         return _json(report)
     if ending in (".csv", ".tex"):
-        if report.table is None:
+        table = report.table if ending == ".csv" else report.shown_table
+        if table is None:
             raise InputError("this report is no table; --out takes a .json, .md or .html file")
-        return as_csv(report.table) if ending == ".csv" else as_latex(report.table)
+        return as_csv(table) if ending == ".csv" else as_latex(table)
     return _markdown(report) if ending == ".md" else _page(report)
 
 
@@ -128,7 +150,7 @@ def _markdown(report: Report) -> str:
     if report.findings:
         findings = "".join(f"- {markdown_text(one)}\n" for one in report.findings)
         parts.append(f"## In plain words\n\n{findings}")
-    parts.append(as_markdown(report.table) if report.table else text)
+    parts.append(as_markdown(report.shown_table) if report.shown_table else text)
     parts += [f"Note: {markdown_text(note)}\n" for note in report.notes]
     if report.findings and report.table:
         parts.append(f"## In full\n\n{text}")
@@ -142,7 +164,7 @@ def _page(report: Report) -> str:
     if report.findings:
         items = "".join(f"\n<li>{html.escape(one)}</li>" for one in report.findings)
         parts.append(f"<h2>In plain words</h2>\n<ul>{items}\n</ul>")
-    parts.append(as_html(report.table) if report.table else text)
+    parts.append(as_html(report.shown_table) if report.shown_table else text)
     parts += [f"<p>Note: {html.escape(note)}</p>" for note in report.notes]
     if report.findings and report.table:
         parts.append(f"<details><summary>In full</summary>\n{text}\n</details>")

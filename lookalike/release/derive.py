@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lookalike.core.arrays import Bools
 from lookalike.core.progress import SILENT, Progress
+from lookalike.release.bias import release_findings
 from lookalike.release.conditional.sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
@@ -32,11 +33,12 @@ def derive(
     """Add everything that follows to a folder that holds what was frozen.
 
     Args:
-        folder: with the primary tables, runs/, release.json, models.json, guidelines.json,
-            bias.json and, where they are given away and are to stand in tables, images/.
-        hashes: SHA-256 of each table that croissant.json shall name; those of the folder's own
-            tables if None.
-        progress: told what is done now.
+        folder: with the primary tables, runs/, release.json, models.json, guidelines.json, for
+            schema versions before `FIRST_WITH_BOARD` bias.json, and images/ if the tables are to
+            hold the pictures.
+        hashes: SHA-256 of each table for croissant.json; those of the folder's own tables if
+            None.
+        progress: shows the current step.
 
     Raises:
         ReleaseError: a table is missing or damaged, or no pair has a label.
@@ -53,6 +55,9 @@ def derive(
         for block in result_columns(results):
             writer.add(block)
     write_json(folder / "results.json", results.summary)
+    if release.info["schema_version"] >= FIRST_WITH_BOARD:
+        progress.note("Looking for bias")
+        write_json(folder / "bias.json", release_findings(release))
     conditional = derive_sets(release)
     progress.note("Writing lists")
     for path, pieces in (text_files(release) | conditional).items():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,24 +15,20 @@ import pyarrow as pa
 
 from lookalike.agreement.aggregate import aggregate
 from lookalike.agreement.votes import Votes, make_votes
-from lookalike.bias.evidence.assemble import Extras, assemble_evidence, dividing_attributes
-from lookalike.bias.evidence.files import VoteTable
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import Missing
 from lookalike.metrics.measures import parse_measure, refuse_without_products
 from lookalike.metrics.scoring import Scored
+from lookalike.release.bias import pool_evidence
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import opened
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import ALL_TABLES
 from lookalike.release.format.manifest import Manifest, make_entry, read_manifest
-from lookalike.release.format.tables import rows_of
-from lookalike.release.outsiders import read_pool
 from lookalike.release.rounds import IN_PART, judged_share
 from lookalike.release.submitted import Judged
-
-ANSWERS = {"similar": 1, "different": 0}
+from lookalike.release.votes import counted_votes
 
 NOT_APART = "compares images of one product, too"
 SIMULATED = "its judgements are simulated: programs with stated error rates gave them, not experts"
@@ -51,6 +46,11 @@ class Release(Folder):
 
     source: Path
     unpacked: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
+
+    @property
+    def place(self) -> Path:
+        """The folder or zip that was opened."""
+        return self.source
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.unpacked.close)
@@ -130,11 +130,7 @@ class Release(Folder):
             self.products,
             f"{self.source} {'knows none' if self.info['exclude_same_product'] else NOT_APART}",
         )
-        given = [runs] if isinstance(runs, (str, Path, Run)) else runs
-        read = [
-            run if isinstance(run, Run) else self.judged.read(Path(run), missing=missing)[0]
-            for run in given
-        ]
+        read = self.read_runs(runs, missing=missing)
         return self.judged.score(read, measures, complete=complete)
 
     def other_means(self, scored: Scored) -> list[str]:
@@ -163,7 +159,7 @@ class Release(Folder):
         """
         if graded and self.scale is None:
             raise ReleaseError(f"{self.source}: its pairs are not graded")
-        rows = self._votes("grade" if graded else "answer")
+        rows = counted_votes(self, "grade" if graded else "answer")
         return make_votes([(f"{q} {c}", judge, str(label)) for q, c, judge, label in rows])
 
     @property
@@ -187,55 +183,54 @@ class Release(Folder):
             similar_from=self.scale.similar_from if self.scale else None,
         )
 
-    def bias_report(self, *, seed: int = 0, settings: BiasSettings | None = None) -> BiasReport:
+    def bias_report(
+        self,
+        runs: str | Path | Run | Sequence[str | Path | Run] = (),
+        *,
+        seed: int = 0,
+        settings: BiasSettings | None = None,
+    ) -> BiasReport:
         """Return the report on the pool's bias, over queries with public labels.
+
+        Args:
+            runs: newcomers: files of scores or of vectors, or runs. They are evaluated beside
+                the release's models, as outsiders of the pool; a missing score counts as the
+                worst.
+            seed: of the random numbers.
+            settings: how much work the report does.
 
         Raises:
             ReleaseError: the release has no pool, or one that rounds have judged in part.
+            InputError: what is wrong with a file, with its line or row; also if a newcomer has
+                the name of a model.
         """
-        self._refuse_part()
-        proposals = read_pool(self)
-        if proposals is None:
-            raise ReleaseError(f"{self.source}: the release has no pool, so no bias of one")
-        votes = list(self._votes())
-        judges = tuple(sorted({judge for _, _, judge, _ in votes}))
-        place = {judge: at for at, judge in enumerate(judges)}
-        rows = tuple((q, c, place[judge], ANSWERS[word]) for q, c, judge, word in votes)
-        images = list(self.rows("images", "image_id", "attributes", "is_candidate"))
-        attributes = [json.loads(text or "{}") for _, text, _ in images]
-        extras = Extras(
-            families={model["id"]: model["family"] for model in self.models},
-            products=self.products,
-            votes=VoteTable(judges, rows) if len(judges) > 1 else None,
-            attributes=dividing_attributes([name for name, _, _ in images], attributes),
-            unit_of=self.product_of,
-            n_catalogue_pairs=_n_catalogue_pairs(images, proposals.query_ids),
-        )
-        evidence = assemble_evidence(
-            self.qrels(),
-            proposals,
-            [self.run(model["id"]) for model in self.scored],
-            missing="worst",
-            extras=extras,
-        )
+        evidence = pool_evidence(self, self.read_runs(runs, missing="worst"))
         return bias_report(evidence, np.random.default_rng(seed), settings)
+
+    def read_runs(
+        self,
+        runs: str | Path | Run | Sequence[str | Path | Run],
+        *,
+        missing: Missing = "error",
+    ) -> list[Run]:
+        """Return runs with the release's names of images; those already read stay as they are.
+
+        Args:
+            runs: files of scores or of vectors, images by image_id, SHA-256 or path; or runs.
+            missing: "error" refuses a file without a score for every pair put to the judges.
+
+        Raises:
+            InputError: what is wrong with a file, with its line or row.
+        """
+        given = [runs] if isinstance(runs, (str, Path, Run)) else runs
+        return [
+            run if isinstance(run, Run) else self.judged.read(Path(run), missing=missing)[0]
+            for run in given
+        ]
 
     def _refuse_part(self) -> None:
         if judged_share(self) < 1:
-            raise ReleaseError(f"{self.source}: {IN_PART}")
-
-    def _votes(self, label: str = "answer") -> list[tuple[str, str, str, Any]]:
-        """Query, candidate, judge and answer, or grade, of each vote that counts."""
-        table = self.table("judgements")
-        columns = ("query_id", "image_id", "annotator", label, "answer", "is_counted")
-        votes = [
-            (q, c, who, said)
-            for q, c, who, said, word, counts in rows_of(table, *columns)
-            if counts and word in ANSWERS
-        ]
-        if not votes:
-            raise ReleaseError(f"{self.source}: data/judgements.parquet holds no vote that counts")
-        return votes
+            raise ReleaseError(f"{self.place}: {IN_PART}")
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -267,12 +262,6 @@ class Release(Folder):
                 rows = f" ({found.n_rows} rows where {wanted.n_rows} were frozen)"
             raise ReleaseError(f"{self.source}: {name} is not what was frozen{rows}; {ADVICE}")
         self._right.add(name)
-
-
-def _n_catalogue_pairs(images: Iterable[tuple[str, str, bool]], queries: Sequence[str]) -> int:
-    """Return how many pairs of a query with another candidate there are."""
-    ranked = {name for name, _, is_ranked in images if is_ranked}
-    return len(ranked) * len(queries) - sum(query in ranked for query in queries)
 
 
 def open_release(source: str | Path) -> Release:

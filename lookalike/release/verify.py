@@ -1,66 +1,60 @@
-"""Check a release offline: every hash, and every number from the data that it follows from."""
+"""Check a release offline: every hash, and every file that follows from the frozen data."""
 
 from __future__ import annotations
 
-import math
-import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lookalike.core.progress import SILENT, Progress
-from lookalike.io.parquet import n_values
 from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import Unpacked, unpacked
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import (
-    ALL_TABLES,
+    FIRST_WITH_BOARD,
     MANIFEST,
     MTEB_PATHS,
+    SCHEMA_VERSION,
     SIGNATURE,
     list_tables,
 )
 from lookalike.release.format.manifest import Manifest, paths_in, read_manifest
+from lookalike.release.model_entries import contradictions
 from lookalike.release.mteb_tables import mteb_differs
 from lookalike.release.signature import PublicKey, why_not_signed
+from lookalike.release.verify_content import difference
 from lookalike.release.verify_files import Finding, against_manifest, junk_of
 
-TOLERANCE = 1e-9
-PROSE = (
-    "README.md",
-    "CHANGELOG.md",
-    "CITATION.cff",
-    "croissant.json",
-    "datasheet.md",
-    "datasheet.html",
-)
-_NUMBER = re.compile(r"\d+(?:[.,:-]\d+)*")
-_DECIMAL = re.compile(rb"(?<![\w.])(-?\d+(?:\.\d+(?:e-?\d+)?|e-\d+))(?![\w.])")
-_STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
-FROZEN = ("release.json", "models.json", "guidelines.json", "bias.json")
+FACTS = ("release.json", "models.json", "guidelines.json")
 # What content that this program did not write makes its readers raise.
 NOT_AS_WRITTEN = (
     LookupError, ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException,
 )  # fmt: skip
+UNSIGNED, NOT_CHECKED, SIGNED, NOT_BY_KEY = "unsigned", "not checked", "signed", "not by the key"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found.
+    """The outcome of a check.
 
     Attributes:
         release, version, seal: which release it is; empty where its manifest is not readable.
         n_files: files of the manifest.
         findings: empty if everything is right.
         were_numbers_checked: False where damaged files left nothing to compute from.
-        signed_by: name of the key whose signature was asked for and fits; else empty.
+        signed_by: name of the key that was given, if it has signed the release; else empty.
+        signature: `UNSIGNED`; `NOT_CHECKED`, without a key to check it; `SIGNED` by the key that
+            was given; or `NOT_BY_KEY`.
+        computed: files that were made again from the others and compared.
+        only_hashed: files that nothing else gives: the seal holds them, and a signature.
+        were_words_compared: whether documents and findings were compared word by word, as those
+            of the current schema version are; of earlier ones, number by number.
+        schema_version: of the release.
         left_by_systems: files of desktops and archive programs, which are no finding.
     """
 
@@ -71,6 +65,11 @@ class Verdict:
     findings: tuple[Finding, ...]
     were_numbers_checked: bool
     signed_by: str = ""
+    signature: str = UNSIGNED
+    computed: tuple[str, ...] = ()
+    only_hashed: tuple[str, ...] = ()
+    were_words_compared: bool = False
+    schema_version: int = 0
     left_by_systems: tuple[str, ...] = ()
 
     @property
@@ -84,14 +83,14 @@ def verify(
 ) -> Verdict:
     """Check a release folder or zip.
 
-    First every file against the manifest; if all are whole, every table, list and number is
-    made again from the frozen data and compared. Of documents for people the numbers are: their
-    words are the manifest's to keep, and another version of this program may choose others.
+    First every file against the manifest. If all are whole, every table, list, finding and
+    document is made again from the frozen data and compared: of the current schema version word
+    by word; of documents of earlier ones the numbers, since their words were another program's.
 
     Args:
         source: the release.
-        progress: told what is done now.
-        key: whose signature the manifest must have; None asks for none.
+        progress: shows the current step.
+        key: the manifest must be signed by it; None asks for no signature.
 
     Raises:
         ReleaseError: not a release, or of another schema version.
@@ -115,174 +114,123 @@ def verify_unpacked(
         if "seal" not in str(problem):
             raise
         return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
-    unsigned = list(_against_key(release.path, key)) if key else []
+    signature, unsigned = _check_signature(release.path, key)
     progress.note("Hashing files")
     findings = list(against_manifest(release.path, manifest, release.strays))
     is_whole = all(finding.is_extra for finding in findings)
+    compared = _Compared()
     if is_whole:
-        findings += _against_data(release.path, manifest, progress)
+        compared = _compare_with_data(release.path, manifest, progress)
     return Verdict(
         manifest.release,
         manifest.version,
         manifest.seal,
         len(manifest.files),
-        (*unsigned, *findings),
+        (*unsigned, *findings, *compared.findings),
         is_whole,
-        key.name if key and not unsigned else "",
+        key.name if key and signature == SIGNED else "",
+        signature,
+        compared.paths,
+        tuple(sorted(manifest.files.keys() - set(compared.paths))) if compared.paths else (),
+        bool(compared.paths) and has_current_words(manifest),
+        manifest.schema_version,
         junk_of(release.path, manifest, release.strays),
     )
 
 
-def _against_key(folder: Path, key: PublicKey) -> Iterator[Finding]:
+def has_current_words(manifest: Manifest) -> bool:
+    """Whether this program words the documents of a release as the one that wrote it did."""
+    return manifest.schema_version == SCHEMA_VERSION
+
+
+def _check_signature(folder: Path, key: PublicKey | None) -> tuple[str, list[Finding]]:
+    """Return the state of the signature, and what is wrong with it if a key is given."""
     try:
         signature = (folder / SIGNATURE).read_bytes()
     except FileNotFoundError:
-        yield Finding(SIGNATURE, "is missing: the release is not signed")
-        return
+        missing = Finding(SIGNATURE, "is missing: the release is not signed")
+        return UNSIGNED, [missing] if key else []
+    if key is None:
+        return NOT_CHECKED, []
     if reason := why_not_signed((folder / MANIFEST).read_bytes(), signature, key):
-        yield Finding(SIGNATURE, reason)
+        return NOT_BY_KEY, [Finding(SIGNATURE, reason)]
+    return SIGNED, []
 
 
-def _against_data(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class _Compared:
+    """What was found beside the files that the data give, and which these are."""
+
+    findings: tuple[Finding, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+def _compare_with_data(folder: Path, manifest: Manifest, progress: Progress) -> _Compared:
     """Make everything that follows from the frozen data again, and compare."""
     try:
         info = Folder(folder).info
-        tables = {table.path for table in list_tables(info)}
+        frozen = set(_frozen(folder, info))
     except (ReleaseError, *NOT_AS_WRITTEN) as problem:
-        yield Finding("release.json", f"cannot be read: {problem}")
-        return
-    if (info.get("name"), info.get("version")) != (manifest.release, manifest.version):
-        yield Finding("release.json", "names another release than the manifest")
-    if tables - manifest.files.keys():
-        yield from (Finding(path, "is missing") for path in sorted(tables - manifest.files.keys()))
-        return
+        return _Compared((Finding("release.json", f"cannot be read: {problem}"),))
+    findings = list(_against_names(info, manifest))
+    tables = {table.path for table in list_tables(info)}
+    if missing := sorted((tables | frozen) - manifest.files.keys()):
+        return _Compared((*findings, *(Finding(path, "is missing") for path in missing)))
     hashes = {path: manifest.files[path].sha256 for path in tables}
     with tempfile.TemporaryDirectory(prefix="verify-") as temporary:
         again = Path(temporary)
-        for path in _frozen(manifest):
+        for path in frozen:
             (again / path).parent.mkdir(parents=True, exist_ok=True)
             (again / path).symlink_to((folder / path).resolve())
         try:
             derive(again, hashes=hashes, progress=progress)
+            findings += _against_entries(Folder(folder))
         except (ReleaseError, *NOT_AS_WRITTEN) as problem:
-            yield Finding("release.json", f"its numbers cannot be computed: {problem}")
-            return
+            reason = f"its numbers cannot be computed: {problem}"
+            return _Compared((*findings, Finding("release.json", reason)))
         progress.note("Comparing")
         made = set(paths_in(again))
         for path in sorted(manifest.files.keys() - made):
             if not path.startswith("images/"):
-                yield Finding(path, "is no file of a release")
+                findings.append(Finding(path, "is no file of a release"))
         for path in sorted(made - manifest.files.keys()):
-            yield Finding(path, "is missing from the manifest")
-        for path in sorted(made & manifest.files.keys()):
-            if not (again / path).is_symlink():
-                yield from _compared(path, folder, again)
-    yield from _pictures(folder, manifest)
+            findings.append(Finding(path, "is missing from the manifest"))
+        computed = sorted(made & manifest.files.keys() - frozen)
+        for path in computed:
+            findings += _compared(path, folder, again, has_current_words(manifest))
+    return _Compared((*findings, *_pictures(folder, manifest)), tuple(computed))
 
 
-def _frozen(manifest: Manifest) -> Iterator[str]:
-    primary = {table.path for table in ALL_TABLES.values() if table.is_primary}
-    for path in manifest.files:
-        if path in primary or path in FROZEN or path.startswith("runs/"):
-            yield path
+def _frozen(folder: Path, info: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the files of a release that nothing else gives, but for pictures."""
+    yield from FACTS
+    if info["schema_version"] < FIRST_WITH_BOARD:
+        yield "bias.json"
+    yield from (table.path for table in list_tables(info) if table.is_primary)
+    yield from (f"runs/{model['id']}.parquet" for model in Folder(folder).scored)
 
 
-def _compared(path: str, folder: Path, again: Path) -> Iterator[Finding]:
+def _against_names(info: Mapping[str, Any], manifest: Manifest) -> Iterator[Finding]:
+    if (info.get("name"), info.get("version")) != (manifest.release, manifest.version):
+        yield Finding("release.json", "names another release than the manifest")
+    if info["schema_version"] != manifest.schema_version:
+        yield Finding("release.json", "names another schema version than the manifest")
+
+
+def _against_entries(release: Folder) -> Iterator[Finding]:
+    if release.info["schema_version"] >= FIRST_WITH_BOARD:
+        yield from (Finding("models.json", reason) for reason in contradictions(release))
+
+
+def _compared(path: str, folder: Path, again: Path, compare_words: bool) -> Iterator[Finding]:
     try:
-        reason = _difference(path, folder / path, again / path)
+        reason = difference(path, folder / path, again / path, compare_words=compare_words)
         if not reason and path in MTEB_PATHS:
             reason = mteb_differs(Folder(folder), folder / path)
     except (ReleaseError, OSError, *NOT_AS_WRITTEN) as problem:
         reason = f"cannot be read: {problem}"
     if reason:
         yield Finding(path, reason)
-
-
-def _difference(path: str, held: Path, made: Path) -> str:
-    """Return how a file differs from what the data give, "" if it does not."""
-    if path.endswith(".parquet"):
-        # pictures are not made again; what stands beside them is
-        beside = pq.read_schema(made).names if path in MTEB_PATHS else pq.read_schema(held).names
-        n_values(held, pq.read_metadata(held), beside)
-        return _table_differs(pq.read_table(held, columns=beside), pq.read_table(made))
-    if path in PROSE:
-        return _numbers_differ(held, made)
-    if path.endswith(".json") and not path.startswith("vsd/"):
-        mine, theirs = (Folder(file.parent).json(file.name) for file in (held, made))
-        place = _value_differs(mine, theirs, "")
-        return f"is not what the data give at {place}" if place else ""
-    number = _line_that_differs(held, made)
-    return f"is not what the data give, first in line {number}" if number else ""
-
-
-def _line_that_differs(held: Path, made: Path) -> int:
-    """Return the first line in which two texts differ by more than the last digits of a number.
-
-    Another processor adds in another order, and a score then ends in other digits.
-    """
-    with held.open("rb") as one, made.open("rb") as other:
-        for number, (mine, theirs) in enumerate(zip_longest(one, other), 1):
-            if mine != theirs and not (mine and theirs and _same_but_for_digits(mine, theirs)):
-                return number
-    return 0
-
-
-def _same_but_for_digits(held: bytes, made: bytes) -> bool:
-    mine, theirs = _DECIMAL.split(held), _DECIMAL.split(made)  # words and decimals by turns
-    return mine[::2] == theirs[::2] and all(
-        _same(float(a), float(b)) for a, b in zip(mine[1::2], theirs[1::2], strict=True)
-    )
-
-
-def _numbers_differ(held: Path, made: Path) -> str:
-    """Compare the numbers that two documents show, in their order."""
-    shown, right = (
-        _NUMBER.findall(_STYLE.sub("", path.read_text(encoding="utf-8"))) for path in (held, made)
-    )
-    if shown == right:
-        return ""
-    for number, (mine, theirs) in enumerate(zip(shown, right, strict=False), 1):
-        if mine != theirs:
-            return f"shows {mine} as its number {number:,} where the data give {theirs}"
-    return f"shows {len(shown):,} numbers where the data give {len(right):,}"
-
-
-def _table_differs(held: pa.Table, made: pa.Table) -> str:
-    if held.schema != made.schema:
-        return "has other columns than the data give"
-    if held.num_rows != made.num_rows:
-        return f"has {held.num_rows:,} rows where the data give {made.num_rows:,}"
-    for name in held.schema.names:
-        if held[name].equals(made[name]):
-            continue
-        mine, theirs = held[name].to_pylist(), made[name].to_pylist()
-        for row, (a, b) in enumerate(zip(mine, theirs, strict=True), 1):
-            if not _same(a, b):
-                return f"has {a!r} for {name} in row {row:,} where the data give {b!r}"
-    return ""
-
-
-def _value_differs(held: Any, made: Any, place: str) -> str:
-    """Return the place of the first value that differs, "" if there is none."""
-    if isinstance(held, dict) and isinstance(made, dict):
-        if held.keys() != made.keys():
-            names = sorted(held.keys() ^ made.keys())
-            return f"{place}/{names[0]}"
-        places = (_value_differs(held[name], made[name], f"{place}/{name}") for name in held)
-        return next(filter(None, places), "")
-    if isinstance(held, list) and isinstance(made, list):
-        if len(held) != len(made):
-            return f"{place}/{min(len(held), len(made))}"
-        pairs = enumerate(zip(held, made, strict=True))
-        places = (_value_differs(a, b, f"{place}/{row}") for row, (a, b) in pairs)
-        return next(filter(None, places), "")
-    return "" if _same(held, made) else place or "/"
-
-
-def _same(held: object, made: object) -> bool:
-    if isinstance(held, float) and isinstance(made, float):
-        return math.isclose(held, made, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return held == made
 
 
 def _pictures(folder: Path, manifest: Manifest) -> Iterator[Finding]:

@@ -37,12 +37,13 @@ from lookalike.release.format.layout import (
 from lookalike.release.format.manifest import make_entry, make_manifest
 from lookalike.release.format.tables import write_table
 from lookalike.release.labelling import collect_votes, label_columns, make_qrels
+from lookalike.release.model_entries import complete_entries
 from lookalike.release.scoring import GRADED_MEASURES, MEASURES, coarse, compute_results
 from lookalike.release.signature import read_signing_key
 from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
 from releases.freeze.hidden_labels import percent_hidden, require_enough
-from releases.freeze.model_scores import list_models, read_findings, write_runs
+from releases.freeze.model_scores import list_models, write_runs
 from releases.freeze.requests import FreezeRequest, parse_version, title_as_author
 from releases.freeze.rounds import check_rounds, pairs_to_score, write_rounds
 from releases.freeze.scope import Scope, read_scope
@@ -118,9 +119,8 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
     write_runs(scope, entrants, pairs, files, progress)
     for name, content in {
         "release.json": moment,
-        "models.json": [entrant.entry() for entrant in entrants],
+        "models.json": complete_entries(Folder(files), [one.entry() for one in entrants]),
         "guidelines.json": guidelines,
-        "bias.json": read_findings(scope.campaign_ids, is_hidden=scope.hidden.size > 0),
     }.items():
         write_json(files / name, content)
     return scope

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Campaign
 from catalog.models import Image
 from catalog.vectors.embeddings import EmbeddingError, forget_vectors
 from catalog.vectors.projections import seen_among
@@ -28,11 +27,6 @@ from lookalike.release.format.layout import RUN_SCHEMA
 from lookalike.release.format.tables import ROWS, TableWriter, named
 from pooling.models import Pool, PoolQuery, PoolSource
 from releases.freeze.scope import Images, Scope
-
-LEFT_OUT = (
-    "The findings of the report on the pool’s bias are left out: they follow from all labels, and "
-    "some are hidden."
-)
 
 
 @dataclass(frozen=True)
@@ -225,28 +219,3 @@ def _write_run(path: Path, run: Run, images: Images) -> None:
                     "score": run.scores[rows],
                 }
             )
-
-
-def read_findings(campaigns: list[int], *, is_hidden: bool) -> dict[str, Any]:
-    """Return what bias.json holds: the findings of each campaign's newest report.
-
-    Where labels are hidden these say something of them, too, and are left out.
-    """
-    if is_hidden:
-        return {"findings": [LEFT_OUT], "reports": []}
-    findings: list[str] = []
-    results = []
-    for campaign in Campaign.objects.filter(pk__in=campaigns).order_by("slug"):
-        result = campaign.results.order_by("-id").first()
-        if result is None or not result.bias:
-            continue
-        findings += result.bias.get("findings", [])
-        results.append(
-            {
-                "campaign": campaign.slug,
-                "evaluated": f"{result.created_at:%Y-%m-%d}",
-                "code_version": result.code_version,
-                "labels": result.inputs.get("labels", ""),
-            }
-        )
-    return {"findings": findings, "reports": results}

@@ -21,6 +21,7 @@ from evaluation.models import Result
 from jobs.services import JobError
 from lookalike.core.errors import Refused
 from lookalike.release.errors import ReleaseError
+from lookalike.release.opened import open_release
 from lookalike.release.scoring import coarse
 from lookalike.release.verify import verify
 from releases.freeze.hidden_labels import hidden_queries, percent_hidden, require_enough
@@ -122,7 +123,7 @@ def test_a_version_hides_what_the_one_before_hid(world: World) -> None:
         assert verify(files_folder(release)).findings == ()
 
 
-def test_findings_on_all_labels_are_left_out_and_the_page_says_so(
+def test_findings_are_of_public_labels_alone_and_the_page_says_what_is_hidden(
     client: Client, world: World, tmp_path: Path
 ) -> None:
     shown = build_now(request_for(world), tmp_path / "shown")
@@ -130,10 +131,10 @@ def test_findings_on_all_labels_are_left_out_and_the_page_says_so(
     assert len(findings) > 1
     release = freeze_now(request_for(world, slug="other", hidden_percent=50, is_public=True))
     folder = files_folder(release)
-    assert json.loads((folder / "bias.json").read_text())["reports"] == []
-    written = (folder / "datasheet.md").read_text()
-    assert not [finding for finding in findings if finding in written]
-    assert "are left out: they follow from all labels" in written
+    public = json.loads((folder / "bias.json").read_text())["findings"]
+    assert public == list(open_release(folder).bias_report().findings)
+    assert public != findings
+    assert f"- {public[0]}" in (folder / "datasheet.md").read_text()
     page = client.get("/releases/other/1.0.0/").content.decode()
     assert "Kept back: the labels of 4 of 8 queries" in page
     assert "admins alone" in page

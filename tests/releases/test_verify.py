@@ -96,16 +96,16 @@ def test_a_forged_number_of_a_document_under_a_fitting_manifest_is_named(copied:
     sealed(copied)
     [finding] = verify(copied).findings
     assert finding.path == "datasheet.md"
-    assert f"shows {n_pairs + 1}" in finding.reason
+    assert str(n_pairs + 1) in finding.reason
 
 
-def test_the_words_of_a_document_may_be_those_of_another_version(copied: Path) -> None:
+def test_other_words_in_a_document_under_a_fitting_manifest_are_named(copied: Path) -> None:
     for name in ("README.md", "datasheet.md", "datasheet.html"):
         path = copied / name
-        path.write_text(path.read_text().replace("judge", "assessor") + "\nFarewell.\n")
-    assert {one.path for one in verify(copied).findings} > {"README.md", "datasheet.md"}  # by hash
+        path.write_text(path.read_text().replace("judge", "assessor"))
     sealed(copied)
-    assert verify(copied).is_right
+    found = {one.path for one in verify(copied).findings}
+    assert found == {"README.md", "datasheet.md", "datasheet.html"}
 
 
 def test_a_forged_label_under_a_fitting_manifest_is_named(copied: Path) -> None:
@@ -135,7 +135,8 @@ def test_a_probability_may_end_in_another_processors_digits_and_in_no_others(
     path.write_text(text.replace("\n", "\n\n", 1))  # a line more
     sealed(copied)
     [finding] = verify(copied).findings
-    assert (finding.path, finding.reason) == (name, "is not what the data give, first in line 2")
+    assert finding.path == name
+    assert "line 2" in finding.reason
 
 
 def test_a_release_of_another_schema_version_is_refused(copied: Path) -> None:

@@ -17,6 +17,7 @@ from lookalike.release.documents.conditional import conditional_part
 from lookalike.release.documents.facts import Facts, number, percent
 from lookalike.release.documents.markdown import sentence, single_line, table
 from lookalike.release.documents.people import authors_of
+from lookalike.release.format.layout import FIRST_WITH_BOARD
 
 _STYLE = """
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
@@ -152,11 +153,13 @@ def _proposers(facts: Facts) -> Iterator[str]:
         if name in measures
     ]
     of = {model["id"]: model["measures"] for model in facts.results["models"]}
+    names_families = facts.info.get("schema_version", 1) >= FIRST_WITH_BOARD
     yield table(
-        ("Model", "Part in the pool", *shown),
+        ("Model", *(("Family",) if names_families else ()), "Part in the pool", *shown),
         [
             (
                 single_line(model["name"]),
+                *((single_line(model["family"]),) if names_families else ()),
                 model["badge"],
                 *(_value(of, model, name) for name in shown),
             )

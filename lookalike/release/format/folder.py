@@ -37,6 +37,11 @@ class Folder:
 
     path: Path
 
+    @property
+    def place(self) -> Path:
+        """Where it is, as messages name it."""
+        return self.path
+
     @cached_property
     def info(self) -> dict[str, Any]:
         """What was frozen: release.json."""

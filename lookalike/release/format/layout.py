@@ -149,7 +149,39 @@ ROUNDS = Table(
         Column("is_drawn", "bool", "Whether it did, and so put it to the judges."),
     ),
 )  # fmt: skip
-ALL_TABLES = {**TABLES, ROUNDS.name: ROUNDS, **TEMPLATE_TABLES, **TRIPLET_TABLES}
+BOARD = Table(
+    "board", "A value on the board, with its interval and the models that no test tells apart.",
+    ("measure", "model_id"), (
+        Column("measure", "text", "As docs/measures.md names it; `equal_outsider_auc` where the "
+               "pool is whole."),
+        _MODEL,
+        Column("family", "text", "The model’s family."),
+        Column("badge", "text", "Its part in the pool: pooled, sibling or outsider."),
+        Column("value", "float64", "Mean over queries, or one value over all pairs; null where "
+               "undefined."),
+        Column("low", "float64", "Lower end of the 95 % interval; null without one."),
+        Column("high", "float64", "Upper end of the 95 % interval; null without one."),
+        Column("no_interval", "text", "Why there is no interval; empty where there is one, or "
+               "never is."),
+        Column("n_queries", "int32", "Queries of the mean; null for a value over all pairs."),
+        Column("unit", "text", "What intervals and tests take as independent: query, or product "
+               "where queries share one."),
+        Column("n_units", "int32", "How many units the queries have; null where no interval is "
+               "made of them."),
+        Column("comparable_with", "text", "The models that this value may be compared with: all "
+               "models, nobody, or a group."),
+        Column("reason", "text", "Why."),
+        Column("letters", "text", "Models that share a letter may be compared in this measure and "
+               "no test tells them apart; empty without tests."),
+    ),
+    is_primary=False,
+)  # fmt: skip
+ALL_TABLES = {
+    **TABLES,
+    **{table.name: table for table in (BOARD, ROUNDS)},
+    **TEMPLATE_TABLES,
+    **TRIPLET_TABLES,
+}
 
 
 def has_rounds(info: Mapping[str, Any]) -> bool:
@@ -165,6 +197,8 @@ def has_sets(info: Mapping[str, Any]) -> bool:
 def list_tables(info: Mapping[str, Any]) -> list[Table]:
     """Return the tables of the release whose release.json is given."""
     tables = [table.graded() if info.get("grades") else table for table in TABLES.values()]
+    if info.get("schema_version", 1) >= FIRST_WITH_BOARD:
+        tables.append(BOARD)
     if has_rounds(info):
         tables.append(ROUNDS)
     if info.get("template_sets"):

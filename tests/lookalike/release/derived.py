@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from lookalike.release.derive import derive
 from lookalike.release.format.archive import opened
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import MANIFEST, TABLES
+from lookalike.release.format.layout import FIRST_WITH_BOARD, MANIFEST, TABLES
 from lookalike.release.format.manifest import make_manifest
+from lookalike.release.model_entries import complete_entries
 from tests.paths import GOLDEN_RELEASES
 
 NEWEST = GOLDEN_RELEASES / "small-4.0.0.zip"
@@ -30,9 +31,13 @@ def derive_again(target: Path, source: Path = NEWEST, **changes: object) -> Path
     with opened(source) as folder:
         shutil.copytree(folder, target)
     info = json.loads((target / "release.json").read_bytes())
-    write_json(target / "release.json", info | changes)
+    info |= changes
+    write_json(target / "release.json", info)
     if "grades" in changes:
         _grade(target)
+    if info.get("schema_version", 1) >= FIRST_WITH_BOARD:
+        entries = json.loads((target / "models.json").read_bytes())
+        write_json(target / "models.json", complete_entries(Folder(target), entries))
     derive(target)
     seal(target)
     return target
@@ -52,5 +57,5 @@ def _grade(folder: Path) -> None:
 def seal(folder: Path) -> None:
     """Write a manifest that fits whatever a release's folder holds."""
     info = Folder(folder).info
-    text = make_manifest(folder, info["name"], info["version"]).text()
+    text = make_manifest(folder, info["name"], info["version"], info["schema_version"]).text()
     (folder / MANIFEST).write_text(text, encoding="utf-8", newline="")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from lookalike.release.format.archive import opened
 from lookalike.release.format.manifest import read_manifest
 from lookalike.release.verify import verify
+from tests.lookalike.release.derived import seal
 from tests.paths import GOLDEN_RELEASES
 
 
@@ -18,6 +21,20 @@ def test_a_release_of_an_earlier_schema_version_verifies(version: int) -> None:
     with opened(source) as folder:
         assert read_manifest(folder).schema_version == version
     assert verify(source).findings == ()
+
+
+def test_the_words_of_an_earlier_version_are_not_compared_and_the_verdict_says_so(
+    tmp_path: Path,
+) -> None:
+    with opened(GOLDEN_RELEASES / "small-4.0.0.zip") as folder:
+        copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    readme = copy / "README.md"
+    readme.write_text(readme.read_text().replace("judge", "assessor"))
+    seal(copy)
+    verdict = verify(copy)
+    assert verdict.is_right
+    assert not verdict.were_words_compared
+    assert "bias.json" in verdict.only_hashed
 
 
 def test_the_one_of_version_2_has_what_version_3_tells_otherwise() -> None:
