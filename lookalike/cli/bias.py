@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,16 +14,20 @@ from lookalike.bias.evidence.assemble import Extras, assemble_evidence
 from lookalike.bias.evidence.files import read_attribute, read_families, read_proposals, read_votes
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
+from lookalike.bias.words.page import as_page
 from lookalike.bias.words.text import as_text
 from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
 from lookalike.cli.options import seed
-from lookalike.cli.output import Report
+from lookalike.cli.output import Report, format_option
+from lookalike.cli.score_release import named_apart
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_negatives, read_products, read_qrels
 from lookalike.io.runs import read_run
-from lookalike.release.opened import open_release
+from lookalike.io.tables import Run
+from lookalike.metrics.match import MissingScoresError
+from lookalike.release.opened import Release, open_release
 
 DESCRIPTION = (
     "Report what a pooled label set does to the models that did and did not build it. A run named "
@@ -31,7 +36,7 @@ DESCRIPTION = (
 EXAMPLE = "lookalike bias --qrels labels.json --proposals pool.csv --run beit.csv --run clip.csv"
 
 OF_THE_RELEASE = (
-    *("qrels", "proposals", "run", "families", "votes", "metadata", "attributes", "negatives"),
+    *("qrels", "proposals", "families", "votes", "metadata", "attributes", "negatives"),
     *("attribute", "contamination", "candidates"),
 )
 
@@ -39,10 +44,16 @@ OF_THE_RELEASE = (
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = partial(file_option, parser)
-    add("--release", "a release's folder or zip, in place of all other files")
+    add("--release", "a release's folder or zip, in place of all files but those of newcomers")
     add("--qrels", "labels: VSD JSON, TREC, CSV or parquet")
     add("--proposals", PROPOSALS)
-    add("--run", "TREC, CSV or parquet; once per model", default=[], action="append")
+    add(
+        "--run",
+        "TREC, CSV or parquet, once per model; with --release a newcomer: scores or vectors, which "
+        "is held against the pool beside the release's models",
+        default=[],
+        action="append",
+    )
     add("--families", "CSV or parquet: model,family")
     add("--votes", VOTES)
     add("--metadata", "products (VSD JSON or CSV path,product_id); their pairs are left out")
@@ -74,6 +85,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--permutations", type=int, default=10_000, metavar="N", help="default: %(default)s"
     )
     parser.add_argument("--seed", type=seed, default=0, help="default: %(default)s")
+    parser.add_argument(
+        "--full", action="store_true", help="print every table of the report, not one page"
+    )
+    format_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -97,7 +112,7 @@ def run(arguments: argparse.Namespace) -> Report:
     report = bias_report(evidence, np.random.default_rng(arguments.seed), settings)
     return Report(
         title=f"Bias of the pool {arguments.proposals}",
-        text=as_text(report),
+        text=as_text(report) if arguments.full else as_page(report),
         data=_json(arguments, report),
         table=_table(report),
         findings=report.findings,
@@ -110,21 +125,43 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
         if getattr(arguments, name) not in (None, []):
             raise InputError(f"--{name} does not go with --release, which says it itself")
     with open_release(arguments.release) as release:
-        report = release.bias_report(seed=arguments.seed, settings=settings)
+        newcomers = _newcomers(arguments, release)
+        report = release.bias_report(newcomers, seed=arguments.seed, settings=settings)
         notes = release.caveats
         if hidden := len(release.hidden_queries):
             notes.append(f"{hidden} queries with hidden labels are left out")
+        names = [run.name for run in newcomers]
         return Report(
             title=f"Bias of the pool of {release.title}",
-            text=as_text(report),
+            text=as_text(report) if arguments.full else as_page(report, names),
             data={
-                "inputs": {"release": str(arguments.release), "seed": arguments.seed},
+                "inputs": {
+                    "release": str(arguments.release),
+                    "newcomers": names,
+                    "seed": arguments.seed,
+                },
                 **as_json(report),
             },
             table=_table(report),
             findings=report.findings,
             notes=notes,
         )
+
+
+def _newcomers(arguments: argparse.Namespace, release: Release) -> list[Run]:
+    """Read newcomers; one with the id of a model of the release gets its file in its name."""
+    try:
+        read = release.read_runs(arguments.run, missing=arguments.missing)
+    except MissingScoresError as error:
+        raise MissingScoresError(f"{error} (--missing worst)") from error
+    taken = {model["id"] for model in release.models}
+    files = zip(arguments.run, read, strict=True)
+    return named_apart(
+        [
+            (path, replace(run, name=f"{run.name} ({path})") if run.name in taken else run)
+            for path, run in files
+        ]
+    )
 
 
 def _evidence(arguments: argparse.Namespace) -> PoolEvidence:

@@ -85,7 +85,8 @@ def run(arguments: argparse.Namespace) -> Report:
         data=comparison_data(found),
         table=numbers_table(found),
         words=words_table(found),
-        notes=[*found.notes, *_below(found)],
+        notes=found.notes,
+        below=list(_legend(found)),
     )
 
 
@@ -135,17 +136,13 @@ def _text_row(one: Difference, reasons: list[str]) -> list[str]:
 
 
 def _legend(found: ModelComparison) -> Iterator[str]:
+    """Yield the words below a comparison, whatever its form."""
     unit = found.unit
     yield (
         "n: queries of both models"
         + (f" / their {unit}s, which intervals and tests take as independent" * (unit != "query"))
         + ". d_z: mean over standard deviation of the differences."
     )
-    yield from _below(found)
-
-
-def _below(found: ModelComparison) -> Iterator[str]:
-    """Yield what stands below every form of a comparison."""
     flips = f" that flip queries of one {found.unit} together" if found.unit != "query" else ""
     yield (
         f"Two-sided paired sign-flip tests{flips}; p Holm is corrected over all models of the "

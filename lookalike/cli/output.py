@@ -51,6 +51,7 @@ class Report:
             text then stands as well.
         words: the table as a paper has it, with numbers rounded; in documents in place of
             `table`, which then is for CSV alone.
+        below: sentences below that table; the text has them already.
     """
 
     title: str
@@ -62,6 +63,7 @@ class Report:
     indent: int | None = 1
     findings: Sequence[str] = ()
     words: Table | None = None
+    below: Sequence[str] = ()
 
     @property
     def shown_table(self) -> Table | None:
@@ -140,7 +142,9 @@ def _rendered(report: Report, ending: str) -> str:
         table = report.table if ending == ".csv" else report.shown_table
         if table is None:
             raise InputError("this report is no table; --out takes a .json, .md or .html file")
-        return as_csv(table) if ending == ".csv" else as_latex(table)
+        if ending == ".csv":
+            return as_csv(table)
+        return as_latex(table) + "".join(f"% {line}\n" for line in report.below)
     return _markdown(report) if ending == ".md" else _page(report)
 
 
@@ -151,6 +155,7 @@ def _markdown(report: Report) -> str:
         findings = "".join(f"- {markdown_text(one)}\n" for one in report.findings)
         parts.append(f"## In plain words\n\n{findings}")
     parts.append(as_markdown(report.shown_table) if report.shown_table else text)
+    parts += [f"{markdown_text(line)}\n" for line in report.below]
     parts += [f"Note: {markdown_text(note)}\n" for note in report.notes]
     if report.findings and report.table:
         parts.append(f"## In full\n\n{text}")
@@ -165,6 +170,7 @@ def _page(report: Report) -> str:
         items = "".join(f"\n<li>{html.escape(one)}</li>" for one in report.findings)
         parts.append(f"<h2>In plain words</h2>\n<ul>{items}\n</ul>")
     parts.append(as_html(report.shown_table) if report.shown_table else text)
+    parts += [f"<p>{html.escape(line)}</p>" for line in report.below]
     parts += [f"<p>Note: {html.escape(note)}</p>" for note in report.notes]
     if report.findings and report.table:
         parts.append(f"<details><summary>In full</summary>\n{text}\n</details>")

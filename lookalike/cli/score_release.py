@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from lookalike.bias.measurements import EQUAL_OUTSIDER
+from lookalike.bias.words.advice import OF_THE_POOL
 from lookalike.cli.output import Report
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.io.errors import InputError
@@ -15,8 +17,11 @@ from lookalike.metrics.match import MissingScoresError, match_run
 from lookalike.metrics.measures import Measure, parse_measure
 from lookalike.metrics.rank import puts_judged_first, rank_run
 from lookalike.metrics.scoring import Scored
+from lookalike.metrics.uncertainty import mean_intervals
 from lookalike.release.opened import Release, open_release
 from lookalike.release.outsiders import beside_outsiders
+from lookalike.stats.proportion import Interval
+from lookalike.stats.units import Units
 
 RULES = ("--min-rel", "--metadata", "--mode", "--trec", "--negatives", "--contamination")
 NO_PRODUCTS = "every image for a product of its own"
@@ -79,19 +84,35 @@ def report_on_release(
     if names is None and model_of is not None:
         scored = beside_outsiders(release, runs, scored, model_of)
     qrels, place = release.labels(), arguments.release
+    units = Units.of(qrels.query_ids, release.product_of)
+    intervals = board_intervals(scored, units)
     of_release = {"name": release.info["name"], "version": release.info["version"]}
     of_release |= {"seal": release.manifest.seal}
     return Report(
         title=f"{release.title}: {', '.join(run.name for run in scored)}",
-        text=as_text(place, qrels, scored, by_query=arguments.by_query),
-        data={"release": of_release, **as_json(arguments, place, files, qrels, scored)},
-        table=as_table(qrels, scored, by_query=arguments.by_query),
+        text=as_text(place, qrels, scored, by_query=arguments.by_query, intervals=intervals),
+        data={
+            "release": of_release,
+            "unit": units.name if units.are_shared else "query",
+            **as_json(arguments, place, files, qrels, scored, intervals=intervals),
+        },
+        table=as_table(qrels, scored, by_query=arguments.by_query, intervals=intervals),
         notes=[
+            f"95 % intervals over {units.words()}; `lookalike compare` tests differences",
             *list_notes(scored),
             *_filled_up(release, runs, scored),
             *_release_notes(release, scored),
         ],
     )
+
+
+def board_intervals(scored: Sequence[Scored], units: Units) -> dict[str, list[Interval]]:
+    """Return the intervals of a board: of means over queries that tell of a model."""
+    return {
+        name: intervals
+        for name, intervals in mean_intervals(scored, units=units).items()
+        if name == EQUAL_OUTSIDER or parse_measure(name).family not in OF_THE_POOL
+    }
 
 
 def _filled_up(release: Release, runs: Sequence[Run], scored: Sequence[Scored]) -> Iterator[str]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lookalike.io.documents import Table
 from lookalike.io.tables import Qrels
 from lookalike.metrics.scoring import MANY_TIES, Scored
-from lookalike.stats.text_tables import table
+from lookalike.stats.proportion import Interval
+from lookalike.stats.text_tables import TEXT, table
 
 SETTINGS = (
     *("mode", "missing", "trec", "metadata", "negatives", "contamination", "complete", "min_rel"),
     *("images", "device", "batch_size"),
 )
 _SHOWN_IDS = 20
+Intervals = Mapping[str, Sequence[Interval]]  # by measure, of each run
 
 
 def as_json(
@@ -26,6 +28,8 @@ def as_json(
     files: Sequence[object],
     qrels: Qrels,
     scored: Sequence[Scored],
+    *,
+    intervals: Intervals | None = None,
 ) -> dict[str, Any]:
     """Return everything at full precision; an undefined value is NaN.
 
@@ -35,44 +39,73 @@ def as_json(
         files: where the runs are from.
         qrels: the labels.
         scored: of the runs.
+        intervals: of means over queries, where they are known.
     """
+    known = intervals or {}
     given = {name: getattr(arguments, name) for name in SETTINGS if hasattr(arguments, name)}
     return {
         "labels": {"file": str(labels)} | _label_counts(qrels),
         "settings": {n: str(v) if isinstance(v, Path) else v for n, v in given.items()},
         "runs": [
-            {"name": run.name, "file": str(file)} | _run_as_json(run, qrels, arguments.by_query)
-            for file, run in zip(files, scored, strict=True)
+            {"name": run.name, "file": str(file)}
+            | _run_as_json(
+                run, qrels, arguments.by_query, {name: ends[at] for name, ends in known.items()}
+            )
+            for at, (file, run) in enumerate(zip(files, scored, strict=True))
         ],
     }
 
 
-def as_table(qrels: Qrels, scored: Sequence[Scored], *, by_query: bool) -> Table:
-    """Return a row per measure, and per measure and query if wanted, with a column per run."""
+def as_table(
+    qrels: Qrels, scored: Sequence[Scored], *, by_query: bool, intervals: Intervals | None = None
+) -> Table:
+    """Return a row per measure, and per measure and query if wanted, with a column per run.
+
+    Intervals stand in two columns of each run, after the values.
+    """
     header = ["measure", *(["query"] if by_query else []), "queries", *(s.name for s in scored)]
+    if intervals is not None:
+        header += [f"{one.name} {end}" for one in scored for end in ("low", "high")]
     rows: list[list[str | int | float | None]] = []
     for name, first in scored[0].outcomes.items():
         outcomes = [run.outcomes[name] for run in scored]
         every = [""] if by_query else []
-        rows.append([name, *every, first.n_defined, *(outcome.value for outcome in outcomes)])
+        ends = (intervals or {}).get(name, ())
+        rows.append(
+            [
+                *(name, *every, first.n_defined),
+                *(outcome.value for outcome in outcomes),
+                *(end for one in ends for end in (one.low, one.high)),
+            ]
+        )
         for detail in first.details:
             rows.append([f"{name} {detail}", *every, None, *(o.details[detail] for o in outcomes)])
         columns = [outcome.by_query for outcome in outcomes if outcome.by_query is not None]
         if by_query and columns:
             for query, *values in zip(qrels.query_ids, *columns, strict=True):
                 rows.append([name, query, None, *(float(value) for value in values)])
-    return Table(header, rows)
+    return Table(header, [[*row, *[None] * (len(header) - len(row))] for row in rows])
 
 
-def as_text(labels: object, qrels: Qrels, scored: Sequence[Scored], *, by_query: bool) -> str:
-    """Return a table: a line per measure, a column per run, the number of queries beside it."""
+def as_text(
+    labels: object,
+    qrels: Qrels,
+    scored: Sequence[Scored],
+    *,
+    by_query: bool,
+    intervals: Intervals | None = None,
+) -> str:
+    """Return a table: a line per measure, a column per run, then the number of queries.
+
+    An interval, where one is known, stands to the right of its value.
+    """
     counts = _label_counts(qrels)
     lines = [
         f"Labels: {labels}: {counts['n_queries']} queries, {counts['n_pairs']} pairs, "
         f"{counts['n_positive']} positive",
         *(f"Run {run.name}: {_covered(run)}" for run in scored),
         "",
-        *table(list(_measure_rows(scored))),
+        *table(list(_measure_rows(scored, intervals))),
     ]
     if by_query:
         for run in scored:
@@ -122,7 +155,9 @@ def _label_counts(qrels: Qrels) -> dict[str, int]:
     }
 
 
-def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
+def _run_as_json(
+    run: Scored, qrels: Qrels, by_query: bool, intervals: Mapping[str, Interval]
+) -> dict[str, Any]:
     cover = run.coverage
     found: dict[str, Any] = {
         "has_list": run.has_list,
@@ -136,6 +171,7 @@ def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
         },
         "measures": {
             name: {"value": outcome.value, "n_defined": outcome.n_defined}
+            | (_interval_as_json(intervals[name]) if name in intervals else {})
             | dict(outcome.details)
             | ({"reason": outcome.reason} if outcome.reason else {})
             for name, outcome in run.outcomes.items()
@@ -151,6 +187,11 @@ def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
             for q, query in enumerate(qrels.query_ids)
         }
     return found
+
+
+def _interval_as_json(ends: Interval) -> dict[str, Any]:
+    found = ends.as_json()
+    return {{"reason": "no_interval"}.get(key, key): value for key, value in found.items()}
 
 
 def _some(ids: Sequence[str]) -> dict[str, Any]:
@@ -171,14 +212,27 @@ def _covered(run: Scored) -> str:
     return text
 
 
-def _measure_rows(scored: Sequence[Scored]) -> Iterator[list[str]]:
-    yield ["measure", "queries", *(run.name for run in scored)]
+def _measure_rows(scored: Sequence[Scored], intervals: Intervals | None) -> Iterator[list[str]]:
+    between = [] if intervals is None else ["95 % interval"]
+    yield ["measure", "queries", *(text for run in scored for text in (run.name, *between))]
     for name, first in scored[0].outcomes.items():
         outcomes = [run.outcomes[name] for run in scored]
         n = "all pairs" if first.n_defined is None else str(first.n_defined)
-        yield [name, n, *(_shown(outcome.value) for outcome in outcomes)]
+        ends = (intervals or {}).get(name)
+        cells = (
+            [[TEXT.interval(one)] for one in ends]
+            if ends
+            else [["" for _ in between]] * len(outcomes)
+        )
+        values = zip(outcomes, cells, strict=True)
+        yield [name, n, *(text for one, more in values for text in (_shown(one.value), *more))]
         for detail in first.details:
-            yield [f"  {detail}", "", *(_shown(o.details[detail]) for o in outcomes)]
+            details = (_shown(one.details[detail]) for one in outcomes)
+            yield [
+                f"  {detail}",
+                "",
+                *(t for text in details for t in (text, *[""] * len(between))),
+            ]
 
 
 def _query_rows(run: Scored, qrels: Qrels) -> Iterator[list[str]]:

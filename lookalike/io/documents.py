@@ -123,4 +123,7 @@ def _latex_text(text: str) -> str:
 def _text(cell: Cell) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
-    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        is_count = cell.is_integer() and abs(cell) > 1
+        return str(int(cell)) if is_count else f"{cell:.4f}"
+    return str(cell)

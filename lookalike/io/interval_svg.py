@@ -91,9 +91,7 @@ def interval_svg(title: str, axis: str, rows: Sequence[IntervalRow]) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _row(
-    row: IntervalRow, y: float, left: float, x: Callable[[float], float]
-) -> Iterator[str]:
+def _row(row: IntervalRow, y: float, left: float, x: Callable[[float], float]) -> Iterator[str]:
     yield f'<text x="{left - 12:.1f}" y="{y + 4}" text-anchor="end">{escape(row.label)}</text>'
     if math.isfinite(row.low) and math.isfinite(row.high):
         yield f'<line class="line" x1="{x(row.low)}" x2="{x(row.high)}" y1="{y}" y2="{y}"/>'

@@ -166,6 +166,7 @@ class Leaderboard:
     def largest_sample(self) -> Cell | None:
         """The cell with the most queries; None where no value is a mean over queries."""
         cells = [c for line in self.lines for c in line.cells if c.n_queries]
+        cells = [cell for cell in cells if cell.n_units is not None] or cells
         return max(cells, key=lambda cell: cell.n_queries or 0, default=None)
 
     @property

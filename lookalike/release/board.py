@@ -18,6 +18,7 @@ from lookalike.core.arrays import Floats
 from lookalike.io.tables import Run
 from lookalike.metrics.leaderboard import Cell, Entrant, Leaderboard, seen_note
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import BOARD
 from lookalike.release.leaderboard import (
     ReleaseScores,
     pool_depth,
@@ -148,7 +149,7 @@ def board_columns(folder: Folder) -> dict[str, list[Any]]:
         for at, column in enumerate(board.columns)
         for line in lines
     ]
-    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+    return {name: [row[name] for row in rows] for name in BOARD.schema.names}
 
 
 def _cell_values(cell: Cell) -> dict[str, Any]:

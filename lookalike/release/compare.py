@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 
 from lookalike.bias.measurements import EQUAL_OUTSIDER
+from lookalike.bias.words.advice import OF_THE_POOL
 from lookalike.core.did_you_mean import did_you_mean
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
@@ -115,7 +116,8 @@ def compare(
         release: folder or zip, or an open release.
         runs: at least two: models of the release by id or name; files of scores or of vectors;
             or runs, with the release's names of images.
-        measures: names; None: all columns of the board.
+        measures: names; None: all columns of the board but those that tell how much of the lists
+            is judged.
         missing: "error" refuses a file without a score for every pair put to the judges; "worst"
             ranks those below all others.
         complete: there is no more to rank than the pairs put to the judges.
@@ -151,15 +153,13 @@ def _compare(
     names, newcomers = _resolve(release, asked, missing)
     outsiders = equal_outsiders(release)
     known = board_measures(release, outsiders)
-    chosen = known if measures is None else _measure_names(measures)
+    chosen = _tested(known) if measures is None else _measure_names(measures)
     extra = [name for name in chosen if name not in known]
     scores = _with_measures(release, model_scores(release, outsiders), extra)
     scores += [_newcomer_scores(release, run, extra, outsiders, complete) for run in newcomers]
+    units = query_units(release)
     columns = measured_columns(
-        scores,
-        [(name, name) for name in chosen],
-        depth=pool_depth(release),
-        units=query_units(release),
+        scores, [(name, name) for name in chosen], depth=pool_depth(release), units=units
     )
     board = make_leaderboard([one.model for one in scores], columns)
     return ModelComparison(
@@ -168,9 +168,18 @@ def _compare(
         models=tuple(names),
         board=board,
         differences=tuple(_differences(board, columns, names)),
-        unit=board.unit if board.has_shared_units else "query",
+        unit=units.name if units.are_shared else "query",
         notes=tuple(_notes(release, newcomers)),
     )
+
+
+def _tested(measures: Sequence[str]) -> list[str]:
+    """Return the measures that tell of a model, not of how much the pool holds of its lists."""
+    return [
+        name
+        for name in measures
+        if name == EQUAL_OUTSIDER or parse_measure(name).family not in OF_THE_POOL
+    ]
 
 
 def _measure_names(measures: Sequence[str]) -> list[str]:
@@ -227,9 +236,7 @@ def _source(run: str | Path | Run) -> str:
     return "newcomer" if isinstance(run, Run) else str(run)
 
 
-def _read(
-    release: Release, run: str | Path | Run, known: Sequence[str], missing: Missing
-) -> Run:
+def _read(release: Release, run: str | Path | Run, known: Sequence[str], missing: Missing) -> Run:
     if not isinstance(run, Run) and not Path(run).exists():
         raise InputError(
             f"{str(run)!r} is neither a model of {release.title} nor a file. "
@@ -294,22 +301,28 @@ def _test_of(
     column: Measured, first: str, second: str, cells: tuple[Cell, Cell]
 ) -> tuple[PairedTest | None, str]:
     """Return the test of two models, first minus second; or None and why there is none."""
+    if reason := _why_untested(first, second, cells):
+        return None, reason
+    by_pair = {(test.first, test.second): test for test in column.tests}
+    if (second, first) in by_pair:
+        return turned(by_pair[second, first]), ""
+    test = by_pair.get((first, second))
+    return test, "" if test else cells[0].no_interval or "no test is made of this measure"
+
+
+def _why_untested(first: str, second: str, cells: tuple[Cell, Cell]) -> str:
+    """Return why two values are not compared, "" if they may be."""
     for cell, name in zip(cells, (first, second), strict=True):
         if cell.value is None:
-            return None, f"undefined for {name}"
+            return f"undefined for {name}"
         if cell.comparable_with == NOBODY:
-            return None, f"{name} may be compared with nobody: {cell.reason}"
-    if cells[0].comparable_with != cells[1].comparable_with:
-        return None, (
-            f"{first} may be compared with {cells[0].comparable_with}, {second} with "
-            f"{cells[1].comparable_with}"
-        )
-    for test in column.tests:
-        if (test.first, test.second) == (first, second):
-            return test, ""
-        if (test.first, test.second) == (second, first):
-            return turned(test), ""
-    return None, cells[0].no_interval or "no test is made of this measure"
+            return f"{name} may be compared with nobody: {cell.reason}"
+        if cell.n_queries is None:
+            return "one value over all pairs, of which no test is made"
+    mine, theirs = (cell.comparable_with for cell in cells)
+    if mine != theirs:
+        return f"{first} may be compared with {mine}, {second} with {theirs}"
+    return ""
 
 
 def turned(test: PairedTest) -> PairedTest:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from lookalike.core.arrays import Bools
 from lookalike.core.progress import SILENT, Progress
 from lookalike.release.bias import release_findings
+from lookalike.release.board import board_columns
 from lookalike.release.conditional.sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
@@ -58,6 +59,8 @@ def derive(
     if release.info["schema_version"] >= FIRST_WITH_BOARD:
         progress.note("Looking for bias")
         write_json(folder / "bias.json", release_findings(release))
+        progress.note("Making the board")
+        write_table(folder, "board", board_columns(release))
     conditional = derive_sets(release)
     progress.note("Writing lists")
     for path, pieces in (text_files(release) | conditional).items():

@@ -52,6 +52,8 @@ def text_files(folder: Folder) -> dict[str, Pieces]:
     if folder.info.get("schema_version", 1) >= NAMES_IN_TSV:
         writers["trec/images.tsv"] = partial(_names_tsv, table="images", column="image_id")
         writers["trec/queries.tsv"] = partial(_names_tsv, table="queries", column="query_id")
+    if folder.info.get("schema_version", 1) >= FIRST_WITH_BOARD:
+        writers["csv/board.csv"] = partial(_table_csv, name="board")
     for model in folder.scored:
         writers[f"trec/runs/{model['id']}.txt"] = partial(_trec_run, model_id=model["id"])
     return writers

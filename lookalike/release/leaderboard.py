@@ -81,6 +81,19 @@ def release_leaderboard(
         units: of the queries, see `query_units`; None: each query is a unit.
     """
     scores = list(scores)
+    measured = measured_columns(scores, columns, by, depth=depth, units=units)
+    return make_leaderboard([entry.model for entry in scores], measured, by)
+
+
+def measured_columns(
+    scores: Sequence[ReleaseScores],
+    columns: Sequence[tuple[str, str]],
+    by: str = "",
+    *,
+    depth: int,
+    units: Units | None = None,
+) -> list[Measured]:
+    """Return the columns of a board with their tests; see `release_leaderboard`."""
 
     @cache  # each column begins with the same ones, which take a while
     def draws(part: int, n_queries: int) -> Resampling:
@@ -88,8 +101,7 @@ def release_leaderboard(
         rng = np.random.default_rng([0, part])
         return Resampling.of(n_queries, n_bootstraps=N_BOOTSTRAPS, rng=rng, units=units)
 
-    measured = [_column(scores, named, depth, draws, is_sorted=named[0] == by) for named in columns]
-    return make_leaderboard([entry.model for entry in scores], measured, by)
+    return [_column(scores, named, depth, draws, is_sorted=named[0] == by) for named in columns]
 
 
 def query_units(folder: Folder) -> Units:

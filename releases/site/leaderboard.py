@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -14,10 +15,9 @@ from django.core.cache.backends.base import BaseCache
 from redis import RedisError
 
 from lookalike.agreement.human_line import HumanLine
-from lookalike.bias.measurements import EQUAL_OUTSIDER
-from lookalike.core.arrays import Floats
 from lookalike.core.source import source_digest
 from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
+from lookalike.release.board import model_scores, scores_of
 from lookalike.release.format.folder import Folder
 from lookalike.release.human_line import release_human_line
 from lookalike.release.leaderboard import (
@@ -25,7 +25,6 @@ from lookalike.release.leaderboard import (
     pool_depth,
     query_units,
     release_leaderboard,
-    values_by_query,
 )
 from lookalike.release.outsiders import EqualOutsiders, equal_outsiders
 from lookalike.stats.text_tables import PAGE
@@ -113,31 +112,13 @@ def _kept(key: str, make: Callable[[], T], shared: BaseCache = cache) -> T:
 
 def _public(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:
     """Yield every model's means by the public labels, and its values of single queries."""
-    by_query = values_by_query(Folder(files_folder(release)))
     outsiders = of_pool(release)
-    for model, entrant in _models(release, release.results):
-        name = model["id"]
-        measures, values = dict(model["measures"]), dict(by_query.get(name, {}))
-        if outsiders:
-            measures[EQUAL_OUTSIDER] = outsiders.outcome(name)
-            values[EQUAL_OUTSIDER] = outsiders.by_query[name]
-        yield _scores(entrant, measures, values, outsiders)
+    names = {model["id"]: model["name"] for model in release.entrants}
+    for scores in model_scores(Folder(files_folder(release)), outsiders):
+        yield replace(scores, model=replace(scores.model, name=names[scores.model.name]))
     for one in submitted:
         values = {name: np.array(row, np.float64) for name, row in one.by_query.items()}
-        yield _scores(_entrant(one), one.results, values, outsiders)
-
-
-def _scores(
-    entrant: Entrant,
-    measures: Mapping[str, Any],
-    by_query: Mapping[str, Floats],
-    outsiders: EqualOutsiders | None,
-) -> ReleaseScores:
-    told = measures.get(EQUAL_OUTSIDER)
-    whom = {EQUAL_OUTSIDER: outsiders.whom_beside(told)} if outsiders and told else {}
-    ends = {name: (one["low"], one["high"]) for name, one in measures.items() if "low" in one}
-    values, n_queries = _named(measures, "value"), _named(measures, "n_queries")
-    return ReleaseScores(entrant, values, n_queries, ends, by_query, whom)
+        yield scores_of(_entrant(one), one.results, values, outsiders)
 
 
 def _hidden(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:

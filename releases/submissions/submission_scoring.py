@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.io.tables import Qrels, Run
+from lookalike.release.board import score_newcomer
 from lookalike.release.format.folder import Folder
 from lookalike.release.labelling import make_qrels
-from lookalike.release.outsiders import equal_outsiders
 from lookalike.release.scoring import coarse, rounded
 from lookalike.release.submitted import NAMELESS, Judged
 
@@ -45,23 +44,9 @@ class SubmissionScores:
 
 def score_submission(judged: Judged, hidden: Path | None, run: Run) -> SubmissionScores:
     """Return the results of a run, exact on public labels and rounded on hidden ones."""
-    [public] = judged.score([run])
-    results: dict[str, Any] = {
-        name: {"value": rounded(outcome.value), "n_queries": outcome.n_defined}
-        for name, outcome in public.outcomes.items()
-    }
-    by_query = {
-        name: outcome.by_query
-        for name, outcome in public.outcomes.items()
-        if outcome.by_query is not None
-    }
-    alone = replace(run, name=f"submitted: {run.name}")  # no model of a release is called so
-    outsiders = equal_outsiders(judged.folder, [alone])
-    if outsiders is not None:
-        results[EQUAL_OUTSIDER] = outsiders.outcome(alone.name)
-        by_query[EQUAL_OUTSIDER] = outsiders.by_query[alone.name]
-    values = {name: [rounded(one) for one in row.tolist()] for name, row in by_query.items()}
-    return SubmissionScores(results, values, _on_hidden(judged, hidden, run))
+    public = score_newcomer(judged, run)
+    values = {name: [rounded(one) for one in row.tolist()] for name, row in public.by_query.items()}
+    return SubmissionScores(public.results, values, _on_hidden(judged, hidden, run))
 
 
 def _on_hidden(judged: Judged, hidden: Path | None, run: Run) -> dict[str, Any]:

@@ -37,7 +37,7 @@ RUNS = (
 SCORE = ("score", "--qrels", "small/trec/qrels.txt", *RUNS)
 BIAS = (
     *("bias", "--qrels", "small/data/qrels.parquet", "--proposals", "pool.csv", *RUNS),
-    *("--bootstraps", "200", "--permutations", "500"),
+    *("--bootstraps", "200", "--permutations", "500", "--full"),
 )
 PRINTED = {
     "score.txt": SCORE,

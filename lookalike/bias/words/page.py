@@ -87,7 +87,7 @@ def _models(report: BiasReport, names: dict[str, str]) -> Iterator[str]:
     yield from table(cells)
     yield from _wrapped(
         f"AUC: ROC-AUC of judged pairs, mean over queries. equal: the same with every model as an "
-        f"outsider. P@{depth}: unjudged images count as misses; \"to\": as similar."
+        f'outsider. P@{depth}: unjudged images count as misses; "to": as similar.'
     )
 
 
@@ -96,7 +96,7 @@ def _at(row: ModelRow, k: int) -> CutoffRow | None:
 
 
 def _newcomer(report: BiasReport, row: ModelRow, names: dict[str, str]) -> Iterator[str]:
-    """Yield what of its lists is judged, where it stands without the pool's help, and beside whom."""
+    """Yield the holes of its lists, its equal-outsider AUC, and its tests with other models."""
     if row.cutoffs:
         cells = [["", *(f"k = {cut.k}" for cut in row.cutoffs)]]
         cells.append(["judged of its first k", *(TEXT.share(c.judged, 0) for c in row.cutoffs)])
@@ -109,12 +109,14 @@ def _newcomer(report: BiasReport, row: ModelRow, names: dict[str, str]) -> Itera
     else:
         yield "It scores the judged pairs alone, so it has no P@k and no holes."
     advice = next(one for one in row.advice if one.column == OUTSIDER_COLUMN)
+    column = row.equal_outsider_auc
+    ends = TEXT.interval(column.interval, 3)
+    if not column.interval.is_defined:
+        ends = f"(no interval: {column.interval.reason or 'undefined'})"
     yield ""
     yield from _wrapped(
-        f"Equal-outsider AUC {TEXT.number(row.equal_outsider_auc.value, 3)} "
-        f"{TEXT.interval(row.equal_outsider_auc.interval, 3)} over "
-        f"{row.equal_outsider_auc.n_queries} queries; compare with {advice.comparable_with}: "
-        f"{advice.reason}."
+        f"Equal-outsider AUC {TEXT.number(column.value, 3)} {ends} over {column.n_queries} "
+        f"queries; compare with {advice.comparable_with}: {advice.reason}."
     )
     if advice.comparable_with != NOBODY:
         yield from _beside(report, row, names)

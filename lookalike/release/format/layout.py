@@ -228,14 +228,15 @@ FILES = {
     "strata.json": "Strata of each campaign with their sizes N and n, and inclusion probabilities.",
     "results.json": "Every measure of every model, computed from runs and labels; where rounds "
     "have judged a part of the pool, `judged` says which share, and all values are estimates.",
-    "bias.json": "Findings of the report on the pool’s bias, where one was made and no labels are "
-    "hidden.",
+    "bias.json": "Findings of the report on the pool’s bias, made from the release’s own pairs, "
+    "runs and public labels; before version 7 of the site’s report, and frozen.",
     "runs/MODEL.parquet": "Scores of a model: the head of each list and every pair judged. Its "
     "metadata say as `exact_depth` down to which rank every list is complete; without it, lists "
     "are all that the model ranks.",
     "csv/labels.csv": "Table labels after both images’ paths, safe to open in a spreadsheet.",
     "csv/judgements.csv": "The table judgements, likewise.",
     "csv/images.csv": "The table images, likewise.",
+    "csv/board.csv": "The table board, likewise.",
     "jsonl/labels.jsonl": "The table labels, one JSON object a line.",
     "jsonl/judgements.jsonl": "The table judgements, one JSON object a line.",
     "vsd/annotations.json": "The labels as the VSD benchmark’s code reads them; images by path.",

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from lookalike.release.derive import derive
 from lookalike.release.format.archive import opened
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import FIRST_WITH_BOARD, MANIFEST, TABLES
+from lookalike.release.format.layout import FIRST_WITH_BOARD, MANIFEST, SCHEMA_VERSION, TABLES
 from lookalike.release.format.manifest import make_manifest
 from lookalike.release.model_entries import complete_entries
 from tests.paths import GOLDEN_RELEASES
@@ -59,3 +59,21 @@ def seal(folder: Path) -> None:
     info = Folder(folder).info
     text = make_manifest(folder, info["name"], info["version"], info["schema_version"]).text()
     (folder / MANIFEST).write_text(text, encoding="utf-8", newline="")
+
+
+def current_release(target: Path) -> Path:
+    """Return a release of the current schema version with units enough for intervals.
+
+    All but four of its 14 queries get products of their own.
+    """
+    derive_again(target, schema_version=SCHEMA_VERSION)
+    queries = pq.read_table(target / TABLES["queries"].path)["query_id"].to_pylist()
+    images = pq.read_table(target / TABLES["images"].path)
+    rows = images.to_pylist()
+    for row in rows:
+        if row["image_id"] in queries[4:]:
+            row["product_id"] = f"only {row['image_id']}"
+    pq.write_table(pa.Table.from_pylist(rows, images.schema), target / TABLES["images"].path)
+    derive(target)
+    seal(target)
+    return target

@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lookalike.cli.main import main
 from lookalike.release.derive import derive
 from lookalike.release.format.folder import write_json
 from lookalike.release.format.layout import (
+    BOARD,
     FIRST_WITH_BOARD,
     MANIFEST,
     SCHEMA_VERSION,
@@ -22,7 +25,7 @@ from lookalike.release.format.layout import (
 from lookalike.release.format.manifest import make_manifest
 from lookalike.release.signature import read_public_key, read_signing_key
 from lookalike.release.verify import NOT_BY_KEY, NOT_CHECKED, SIGNED, UNSIGNED, verify
-from tests.lookalike.release.derived import derive_again, seal
+from tests.lookalike.release.derived import current_release, seal
 from tests.paths import ROOT
 
 KEYS = ROOT / "tests/golden/signatures"
@@ -31,9 +34,7 @@ KEYS = ROOT / "tests/golden/signatures"
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release of today's schema version whose judges were programs."""
-    folder = derive_again(
-        tmp_path_factory.mktemp("release") / "small", schema_version=SCHEMA_VERSION
-    )
+    folder = current_release(tmp_path_factory.mktemp("release") / "small")
     _edit(folder / "release.json", lambda info: [one.update(is_simulated=True) for one in
                                                  info["campaigns"]])  # fmt: skip
     derive(folder)
@@ -74,7 +75,7 @@ def test_simulated_judges_that_become_people_are_named(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("lose", "win"), ("built the pool", "left the pool"), ("Only ", "All ")]
+    ("old", "new"), [("lack", "have"), ("built the pool", "left the pool"), ("Only ", "All ")]
 )
 def test_another_word_of_a_finding_is_named_wherever_it_stands(
     folder: Path, old: str, new: str
@@ -148,6 +149,60 @@ def test_a_manifest_of_another_schema_version_than_the_release_is_named(folder: 
     text = make_manifest(folder, "small", "1.0.0", SCHEMA_VERSION).text()
     (folder / MANIFEST).write_text(text, encoding="utf-8", newline="")
     assert "release.json" in {finding.path for finding in verify(folder).findings}
+
+
+def _change_board(folder: Path, measure: str, column: str, value: object) -> None:
+    path = folder / BOARD.path
+    rows = pq.read_table(path).to_pylist()
+    row = next(row for row in rows if row["measure"] == measure)
+    assert row[column] != value
+    row[column] = value
+    pq.write_table(pa.Table.from_pylist(rows, BOARD.schema), path)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("value", 0.9), ("value", None), ("low", 0.4), ("high", 0.9), ("letters", "z")),
+        *(("unit", "pair"), ("n_units", 3), ("n_queries", 99), ("comparable_with", "everybody")),
+        *(("reason", "it is best"), ("family", "another"), ("badge", "sibling")),
+        ("no_interval", "nobody knows"),
+    ],
+)
+def test_a_board_with_another_value_is_named(folder: Path, column: str, value: object) -> None:
+    _change_board(folder, "AP'", column, value)
+    assert BOARD.path in named(folder)
+
+
+def test_a_board_without_one_of_its_models_or_measures_is_named(folder: Path) -> None:
+    whole = pq.read_table(folder / BOARD.path)
+    for column in ("model_id", "measure"):
+        first = whole[column][0].as_py()
+        rows = [row for row in whole.to_pylist() if row[column] != first]
+        pq.write_table(pa.Table.from_pylist(rows, BOARD.schema), folder / BOARD.path)
+        assert BOARD.path in named(folder)
+
+
+def test_a_release_without_its_board_is_named(folder: Path) -> None:
+    (folder / BOARD.path).unlink()
+    assert BOARD.path in named(folder)
+
+
+def test_every_model_and_measure_stands_on_the_board_with_interval_unit_and_letters(
+    folder: Path,
+) -> None:
+    board = pq.read_table(folder / BOARD.path).to_pylist()
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    shown = {(row["measure"], row["model_id"]): row for row in board}
+    for model in results["models"]:
+        for name, outcome in model["measures"].items():
+            row = shown.pop((name, model["id"]))
+            assert (row["value"], row["n_queries"]) == (outcome["value"], outcome["n_queries"])
+    assert {name for name, _ in shown} == {"equal_outsider_auc"}
+    precision = [row for row in board if row["measure"] == "AP'"]
+    assert all(row["low"] < row["value"] < row["high"] for row in precision)
+    assert {(row["unit"], row["n_units"]) for row in precision} == {("product", 12)}
+    assert any(row["letters"] for row in board)
 
 
 def test_a_verdict_says_which_files_follow_from_others_and_which_are_only_hashed(
