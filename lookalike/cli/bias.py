@@ -113,6 +113,7 @@ def run(arguments: argparse.Namespace) -> Report:
     return Report(
         title=f"Bias of the pool {arguments.proposals}",
         text=as_text(report) if arguments.full else as_page(report),
+        full=as_text(report),
         data=_json(arguments, report),
         table=_table(report),
         findings=report.findings,
@@ -134,6 +135,7 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
         return Report(
             title=f"Bias of the pool of {release.title}",
             text=as_text(report) if arguments.full else as_page(report, names),
+            full=as_text(report),
             data={
                 "inputs": {
                     "release": str(arguments.release),

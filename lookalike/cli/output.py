@@ -52,6 +52,7 @@ class Report:
         words: the table as a paper has it, with numbers rounded; in documents in place of
             `table`, which then is for CSV alone.
         below: sentences below that table; the text has them already.
+        full: the whole report where `text` is one page of it; documents hold it.
     """
 
     title: str
@@ -64,6 +65,7 @@ class Report:
     findings: Sequence[str] = ()
     words: Table | None = None
     below: Sequence[str] = ()
+    full: str = ""
 
     @property
     def shown_table(self) -> Table | None:
@@ -149,7 +151,7 @@ def _rendered(report: Report, ending: str) -> str:
 
 
 def _markdown(report: Report) -> str:
-    text = f"```\n{report.text.strip()}\n```\n"
+    text = f"```\n{(report.full or report.text).strip()}\n```\n"
     parts = [f"# {markdown_text(report.title)}\n"]
     if report.findings:
         findings = "".join(f"- {markdown_text(one)}\n" for one in report.findings)
@@ -164,7 +166,7 @@ def _markdown(report: Report) -> str:
 
 def _page(report: Report) -> str:
     title = html.escape(report.title)
-    text = f"<pre>{html.escape(report.text.strip())}</pre>"
+    text = f"<pre>{html.escape((report.full or report.text).strip())}</pre>"
     parts = [f"<h1>{title}</h1>"]
     if report.findings:
         items = "".join(f"\n<li>{html.escape(one)}</li>" for one in report.findings)

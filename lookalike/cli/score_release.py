@@ -90,7 +90,9 @@ def report_on_release(
     of_release |= {"seal": release.manifest.seal}
     return Report(
         title=f"{release.title}: {', '.join(run.name for run in scored)}",
-        text=as_text(place, qrels, scored, by_query=arguments.by_query, intervals=intervals),
+        text=as_text(
+            place, qrels, scored, by_query=arguments.by_query, intervals=intervals, units=units
+        ),
         data={
             "release": of_release,
             "unit": units.name if units.are_shared else "query",
@@ -98,7 +100,6 @@ def report_on_release(
         },
         table=as_table(qrels, scored, by_query=arguments.by_query, intervals=intervals),
         notes=[
-            f"95 % intervals over {units.words()}; `lookalike compare` tests differences",
             *list_notes(scored),
             *_filled_up(release, runs, scored),
             *_release_notes(release, scored),

@@ -13,6 +13,7 @@ from lookalike.io.tables import Qrels
 from lookalike.metrics.scoring import MANY_TIES, Scored
 from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import TEXT, table
+from lookalike.stats.units import Units
 
 SETTINGS = (
     *("mode", "missing", "trec", "metadata", "negatives", "contamination", "complete", "min_rel"),
@@ -94,6 +95,7 @@ def as_text(
     *,
     by_query: bool,
     intervals: Intervals | None = None,
+    units: Units | None = None,
 ) -> str:
     """Return a table: a line per measure, a column per run, then the number of queries.
 
@@ -107,6 +109,8 @@ def as_text(
         "",
         *table(list(_measure_rows(scored, intervals))),
     ]
+    if units is not None:
+        lines += ["", f"95 % intervals over {units.words()}; `lookalike compare` tests differences"]
     if by_query:
         for run in scored:
             lines += ["", f"By query, {run.name}", *table(list(_query_rows(run, qrels)))]

@@ -16,7 +16,7 @@ from lookalike.release.conditional.sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import FIRST_WITH_BOARD, TABLES, list_tables
+from lookalike.release.format.layout import FIRST_WITH_BOARD, TABLES, described_files
 from lookalike.release.format.manifest import make_entry
 from lookalike.release.format.tables import TableWriter, column_values, named, rows_of, write_table
 from lookalike.release.labelling import collect_votes, excluded_columns, label_columns, pair_keys
@@ -37,8 +37,8 @@ def derive(
         folder: with the primary tables, runs/, release.json, models.json, guidelines.json, for
             schema versions before `FIRST_WITH_BOARD` bias.json, and images/ if the tables are to
             hold the pictures.
-        hashes: SHA-256 of each table for croissant.json; those of the folder's own tables if
-            None.
+        hashes: SHA-256 of each file that croissant.json names; those of the folder's own files
+            if None.
         progress: shows the current step.
 
     Raises:
@@ -72,8 +72,7 @@ def derive(
         write_mteb(release)
     progress.note("Writing documents")
     if hashes is None:
-        tables = list_tables(release.info)
-        hashes = {table.path: make_entry(folder / table.path).sha256 for table in tables}
+        hashes = {path: make_entry(folder / path).sha256 for path in described_files(release.info)}
     for path, text in write_documents(release, hashes).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8", newline="")

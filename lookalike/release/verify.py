@@ -16,11 +16,13 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import Unpacked, unpacked
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import (
+    FACTS,
     FIRST_WITH_BOARD,
     MANIFEST,
     MTEB_PATHS,
     SCHEMA_VERSION,
     SIGNATURE,
+    described_files,
     list_tables,
 )
 from lookalike.release.format.manifest import Manifest, paths_in, read_manifest
@@ -30,11 +32,11 @@ from lookalike.release.signature import PublicKey, why_not_signed
 from lookalike.release.verify_content import difference
 from lookalike.release.verify_files import Finding, against_manifest, junk_of
 
-FACTS = ("release.json", "models.json", "guidelines.json")
 # What content that this program did not write makes its readers raise.
 NOT_AS_WRITTEN = (
     LookupError, ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException,
 )  # fmt: skip
+CROISSANT = "croissant.json"
 UNSIGNED, NOT_CHECKED, SIGNED, NOT_BY_KEY = "unsigned", "not checked", "signed", "not by the key"
 
 
@@ -173,10 +175,10 @@ def _compare_with_data(folder: Path, manifest: Manifest, progress: Progress) -> 
     except (ReleaseError, *NOT_AS_WRITTEN) as problem:
         return _Compared((Finding("release.json", f"cannot be read: {problem}"),))
     findings = list(_against_names(info, manifest))
-    tables = {table.path for table in list_tables(info)}
-    if missing := sorted((tables | frozen) - manifest.files.keys()):
+    needed = {table.path for table in list_tables(info)} | frozen | {CROISSANT}
+    if missing := sorted(needed - manifest.files.keys()):
         return _Compared((*findings, *(Finding(path, "is missing") for path in missing)))
-    hashes = {path: manifest.files[path].sha256 for path in tables}
+    hashes = {path: manifest.files[path].sha256 for path in described_files(info)}
     with tempfile.TemporaryDirectory(prefix="verify-") as temporary:
         again = Path(temporary)
         for path in frozen:
@@ -184,7 +186,7 @@ def _compare_with_data(folder: Path, manifest: Manifest, progress: Progress) -> 
             (again / path).symlink_to((folder / path).resolve())
         try:
             derive(again, hashes=hashes, progress=progress)
-            findings += _against_entries(Folder(folder))
+            findings += _against_entries(Folder(folder), manifest)
         except (ReleaseError, *NOT_AS_WRITTEN) as problem:
             reason = f"its numbers cannot be computed: {problem}"
             return _Compared((*findings, Finding("release.json", reason)))
@@ -217,9 +219,19 @@ def _against_names(info: Mapping[str, Any], manifest: Manifest) -> Iterator[Find
         yield Finding("release.json", "names another schema version than the manifest")
 
 
-def _against_entries(release: Folder) -> Iterator[Finding]:
-    if release.info["schema_version"] >= FIRST_WITH_BOARD:
-        yield from (Finding("models.json", reason) for reason in contradictions(release))
+def _against_entries(release: Folder, manifest: Manifest) -> Iterator[Finding]:
+    """Compare the facts of a release with what its pool and croissant.json say of them."""
+    if release.info["schema_version"] < FIRST_WITH_BOARD:
+        return
+    yield from (Finding("models.json", reason) for reason in contradictions(release))
+    try:
+        files = release.json(CROISSANT)["distribution"]
+        named = {one["@id"]: one["sha256"] for one in files}
+    except (ReleaseError, *NOT_AS_WRITTEN):
+        return  # it is named by itself
+    for path in FACTS:
+        if named.get(path) != manifest.files[path].sha256:
+            yield Finding(path, f"is not the file whose SHA-256 {CROISSANT} names")
 
 
 def _compared(path: str, folder: Path, again: Path, compare_words: bool) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from lookalike.release.documents.facts import Facts
 from lookalike.release.documents.people import Author, authors_of
 from lookalike.release.documents.responsible import responsible
 from lookalike.release.format.columns import Table
+from lookalike.release.format.layout import described_files
 
 _TYPES = {"text": "sc:Text", "float64": "sc:Float", "bool": "sc:Boolean"}  # others: sc:Integer
 _TERMS = """citeAs column conformsTo data dataType equivalentProperty examples extract field
@@ -55,7 +56,7 @@ def croissant(facts: Facts) -> str:
         "citeAs": cite_as(facts),
         "creator": [_creator(author) for author in authors_of(info)],
         **(responsible(facts) if is_1_1 else {}),
-        "distribution": [_file(facts, table) for table in facts.tables],
+        "distribution": [_file(facts, path) for path in described_files(facts.info)],
         "recordSet": [_records(table) for table in facts.tables],
     }
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
@@ -68,14 +69,15 @@ def _creator(author: Author) -> dict[str, str]:
     return found | ({"url": author.address} if author.orcid else {})
 
 
-def _file(facts: Facts, table: Table) -> dict[str, Any]:
+def _file(facts: Facts, path: str) -> dict[str, Any]:
+    is_table = path.endswith(".parquet")
     return {
         "@type": "cr:FileObject",
-        "@id": table.path,
-        "name": table.path,
-        "contentUrl": table.path,
-        "encodingFormat": "application/x-parquet",
-        "sha256": facts.hashes[table.path],
+        "@id": path,
+        "name": path,
+        "contentUrl": path,
+        "encodingFormat": "application/x-parquet" if is_table else "application/json",
+        "sha256": facts.hashes[path],
     }
 
 

@@ -24,6 +24,7 @@ queries come from a catalog that does not share its ids with that of the candida
 MANIFEST = "MANIFEST.json"
 SIGNATURE = f"{MANIFEST}.minisig"
 MTEB_PATHS = ("mteb/corpus.parquet", "mteb/queries.parquet")
+FACTS = ("release.json", "models.json", "guidelines.json")  # taken from the site
 RULES = ("majority", "undecided", "unanimous", "dawid_skene")
 
 _QUERY = Column("query_id", "text", "The query, an `image_id` of images.")
@@ -206,6 +207,12 @@ def list_tables(info: Mapping[str, Any]) -> list[Table]:
     if info.get("triplet_sets"):
         tables += TRIPLET_TABLES.values()
     return tables
+
+
+def described_files(info: Mapping[str, Any]) -> list[str]:
+    """Return the files that croissant.json names with their SHA-256: tables, then facts."""
+    facts = FACTS if info.get("schema_version", 1) >= FIRST_WITH_BOARD else ()
+    return [*(table.path for table in list_tables(info)), *facts]
 
 
 RUN_COLUMNS = (

@@ -60,7 +60,7 @@ def test_it_prints_text_for_a_person_and_the_same_twice(files, capsys):
     first = run(capsys, *arguments, *QUICK)
     assert first == run(capsys, *arguments, *QUICK)
     assert first[0] == 0
-    assert first[1].startswith("Pool of 3 models to depth 2: 10 pairs of 2 queries (5.0 each")
+    assert first[1].startswith("Pool of 3 models to depth 2: 10 pairs of 2 queries; judged 10")
     other = run(capsys, *arguments, *QUICK, "--seed", "1")
     assert other[0] == 0
 

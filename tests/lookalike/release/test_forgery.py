@@ -95,6 +95,17 @@ def test_another_fact_of_a_model_is_named(folder: Path, key: str, value: object)
     assert named(folder)
 
 
+@pytest.mark.parametrize("path", ["release.json", "models.json", "guidelines.json"])
+def test_another_byte_of_a_fact_that_no_document_shows_is_named(folder: Path, path: str) -> None:
+    changes: dict[str, Callable[[Any], object]] = {
+        "release.json": lambda info: info["seeds"].update(hidden=7),
+        "models.json": lambda models: models[0].update(fingerprint="0" * 64),
+        "guidelines.json": lambda texts: texts[0].update(seen_by=9),
+    }
+    _edit(folder / path, changes[path])
+    assert path in named(folder)
+
+
 @pytest.mark.parametrize(
     ("key", "value"), [("badge", "outsider"), ("family", "another"), ("n_proposals", 7)]
 )
