@@ -212,7 +212,8 @@ def test_every_model_and_measure_stands_on_the_board_with_interval_unit_and_lett
     assert {name for name, _ in shown} == {"equal_outsider_auc"}
     precision = [row for row in board if row["measure"] == "AP'"]
     assert all(row["low"] < row["value"] < row["high"] for row in precision)
-    assert {(row["unit"], row["n_units"]) for row in precision} == {("product", 12)}
+    assert {row["unit"] for row in precision} == {"product"}
+    assert all(10 <= row["n_units"] < row["n_queries"] for row in precision)
     assert any(row["letters"] for row in board)
 
 
