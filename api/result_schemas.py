@@ -109,11 +109,19 @@ class ResultWhole(ResultOut):
         description="Where rounds have judged the pool in part, so that all measures are "
         "estimates: the share judged, and what is claimed. Null where plain measures stand.",
     )
+    negatives: list[dict[str, Any]] = Field(
+        description="Lists of negatives drawn for measures that end in _random and _band: kind, "
+        "source, seed, number of pairs, SHA-256, estimated share of positives (contamination)."
+    )
     models: list[ScoredModel] = Field(validation_alias="summary.models")
 
     @staticmethod
     def resolve_rounds(result: Result) -> Any:
         return result.summary.get("rounds")
+
+    @staticmethod
+    def resolve_negatives(result: Result) -> Any:
+        return result.summary.get("negatives", [])
 
     @staticmethod
     def resolve_left_out(result: Result) -> Any:

@@ -178,18 +178,20 @@ def build_world(
     return World(catalog, images, vectors, pool, campaign, judges)
 
 
-def build_wild_world(n_queries: int = 8, *, n_twins: int = 0, **rules: Any) -> World:
-    """Make thirty images of ten products, and queries of another catalog with the same ids.
+def build_wild_world(
+    n_queries: int = 8, *, n_images: int = 30, n_twins: int = 0, **rules: Any
+) -> World:
+    """Make images, three of each product, and queries of another catalog with the same ids.
 
     `images` holds the candidates, then the queries; the first `n_twins` queries are files of the
     first catalog, where they show other products. `rules` go to the request for the pool.
     """
     rng = np.random.default_rng(6)
     shop, wild = (Catalog.objects.create(slug=slug, name=slug) for slug in ("shop", "wild"))
-    images = [*_photos(shop, 30), *_photos(wild, n_queries, every=1, n_twins=n_twins)]
+    images = [*_photos(shop, n_images), *_photos(wild, n_queries, every=1, n_twins=n_twins)]
     vectors = {spec: rng.normal(size=(len(images), 6)) for spec in SPECS}
     sets = {
-        spec: (embed(shop, spec, array[:30]), embed(wild, spec, array[30:]))
+        spec: (embed(shop, spec, array[:n_images]), embed(wild, spec, array[n_images:]))
         for spec, array in vectors.items()
     }
     request = PoolRequest(

@@ -10,7 +10,7 @@ from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.bias_report.tables import bias_context
 from evaluation.results.stored import StoredResult
-from evaluation.results.views import latest_or_404
+from evaluation.results.views import latest_or_404, negatives_context
 
 
 @require_GET
@@ -25,6 +25,7 @@ def bias(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "campaign": campaign,
         "result": result,
         "sample": stored.summary.sample,
+        **negatives_context(stored),
         **bias_context(stored.report),
     }
     return render(request, "evaluation/bias.html", context)

@@ -19,6 +19,7 @@ from evaluation.results.detail_arrays import make_details
 from evaluation.results.details import Details
 from evaluation.results.inputs import EvaluationInputs, models_on, read_inputs
 from evaluation.results.left_out import count_left_out
+from evaluation.results.negatives import DrawnNegatives, draw_at_evaluation
 from evaluation.results.stored import (
     LabelCounts,
     MeasureValue,
@@ -43,14 +44,15 @@ from lookalike.metrics.measures import known_measures, parse_measure
 from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.metrics.scoring import Outcome, Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
-from lookalike.release.scoring import GRADED_MEASURES, MEASURES
+from lookalike.release.scoring import GRADED_MEASURES, MEASURES, drawn_measures
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import METHOD
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, paired_tests
 from pooling.pools.statistics import count_brute_force_pairs
 
-TESTED = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc", GRADED_MEASURES[0])
+TESTED = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc", GRADED_MEASURES[0],
+          "macro_roc_auc_random", "macro_roc_auc_band")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ def assess(
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
     n_steps = len(embedded) + len(uploads) + 2
     progress.start(0, n_steps, "Reading models and runs", is_long=True)
-    models = read_models(inputs, embedded, uploads, progress)
+    sample = _sample(inputs)
+    negatives = draw_at_evaluation(inputs, embedded, seed=seed, sample=sample)
+    models = read_models(inputs, embedded, uploads, progress, negatives.pairs)
     progress.update(n_steps - 2, note="Computing measures and the pool's bias")
 
     def draw() -> Resampling:
@@ -105,8 +109,8 @@ def assess(
         return Resampling.of(n_queries, n_bootstraps=n_bootstraps, rng=rng, units=inputs.units)
 
     with ThreadPoolExecutor(1) as beside:  # reads no database, which belongs to this thread
-        pending = beside.submit(_leaderboard, inputs, models, draw)
-        evidence = _evidence(inputs, models)
+        pending = beside.submit(_leaderboard, inputs, models, negatives, draw)
+        evidence = _evidence(inputs, models, negatives)
         report, outsiders = None, {}
         if evidence is not None:
             settings = BiasSettings(n_bootstraps=n_bootstraps)
@@ -118,9 +122,9 @@ def assess(
         tests.append(paired_tests(EQUAL_OUTSIDER, list(outsiders), values, draw()))
     progress.update(n_steps - 1, note="Putting the result together")
     return Assessment(
-        inputs={**inputs.hashes, **models.hashes},
+        inputs={**inputs.hashes, **models.hashes, **negatives.hashes},
         settings={
-            "measures": list(_measures(inputs)),
+            "measures": list(_measures(inputs, negatives)),
             "seed": seed,
             "n_bootstraps": n_bootstraps,
             "intervals": METHOD,
@@ -134,7 +138,8 @@ def assess(
             left_out=tuple(models.left_out),
             tests=tuple(tests),
             models=_model_scores(scored, intervals, models, report, inputs),
-            sample=_sample(inputs),
+            sample=sample,
+            negatives=negatives.summaries(),
             human=_human(inputs),
         ),
         report=report,
@@ -143,34 +148,46 @@ def assess(
     )
 
 
-def _measures(inputs: EvaluationInputs) -> tuple[str, ...]:
+def _measures(inputs: EvaluationInputs, negatives: DrawnNegatives) -> tuple[str, ...]:
     """Return the measures of a campaign; where pairs are graded, those that take grades too.
+
+    Areas on drawn negatives are among them where some were drawn.
 
     Those of the VSD benchmark count each product once: without products they would be others.
     """
     graded = () if inputs.qrels.grades is None else GRADED_MEASURES
-    return tuple(known_measures((*MEASURES, *graded), inputs.products))
+    drawn = drawn_measures(negatives.by_kind)
+    return tuple(known_measures((*MEASURES, *graded, *drawn), inputs.products))
 
 
 def _leaderboard(
-    inputs: EvaluationInputs, models: EvaluatedModels, draw: Callable[[], Resampling]
+    inputs: EvaluationInputs,
+    models: EvaluatedModels,
+    negatives: DrawnNegatives,
+    draw: Callable[[], Resampling],
 ) -> tuple[list[Scored], dict[str, list[Interval]], list[MeasureTests]]:
     """Return every measure of every model, the intervals of means over queries, and tests."""
+    names, drawn = _measures(inputs, negatives), negatives.by_kind
     scored = score_runs(
         inputs.qrels,
         models.runs,
-        [parse_measure(name) for name in _measures(inputs)],
+        [parse_measure(name) for name in names],
         products=inputs.products,
         missing="worst",
         matches=models.aligned,
         without_list=models.without_list,
+        negatives=drawn.get("uniform"),
+        band_negatives=drawn.get("band"),
+        missing_negatives="undefined",
     )
-    tested = [name for name in TESTED if name in _measures(inputs)]
+    tested = [name for name in TESTED if name in names]
     tests = [test for name in tested for test in leaderboard_tests(scored, [name], draw())]
     return scored, mean_intervals(scored, units=inputs.units), tests
 
 
-def _evidence(inputs: EvaluationInputs, models: EvaluatedModels) -> PoolEvidence | None:
+def _evidence(
+    inputs: EvaluationInputs, models: EvaluatedModels, negatives: DrawnNegatives
+) -> PoolEvidence | None:
     """Return what the report on the pool's bias needs; None for a campaign without a pool."""
     pool = inputs.pool
     if pool is None or inputs.proposals is None:
@@ -181,6 +198,8 @@ def _evidence(inputs: EvaluationInputs, models: EvaluatedModels) -> PoolEvidence
         votes=inputs.vote_table if len(inputs.vote_table.annotators) > 1 else None,
         attributes=dividing_attributes(inputs.images.names, inputs.images.attributes),
         unit_of=inputs.product_of,
+        negatives=negatives.uniform.pairs if negatives.uniform else (),
+        contamination=negatives.uniform.contamination if negatives.uniform else None,
         n_catalogue_pairs=count_brute_force_pairs(pool),
     )
     return assemble_evidence(

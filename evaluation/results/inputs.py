@@ -95,6 +95,12 @@ class ImageTable:
         ordered = sorted(rows, key=lambda row: row[2] in catalogs)
         return {name: key for name, key, _ in ordered}
 
+    def find(self, names: Iterable[str], catalog: int) -> Ints:
+        """Return the ids of images of a catalog by name."""
+        rows = zip(self.names, self.catalogs, self.ids.tolist(), strict=True)
+        id_of = {name: pk for name, of, pk in rows if of == catalog}
+        return np.array([id_of[name] for name in names], np.int64)
+
     def named(self, image_ids: Ints) -> list[str]:
         """Return the names of images."""
         return [self.names[row] for row in self.rows(image_ids).tolist()]

@@ -22,7 +22,7 @@ from lookalike.metrics.leaderboard import (
     make_leaderboard,
     seen_note,
 )
-from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.measures import AREAS, parse_measure
 from lookalike.metrics.scoring import MANY_TIES
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.stats.bootstrap import Resampling
@@ -35,12 +35,18 @@ NO_LIST = "no list"
 CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "nDCG@5")
 ANNOTATED = ("macro_roc_auc", "AP'")
 COVERAGE = ("judged@5", "hole@5", "P@5", "P_all@5", "P_max@5")
+NEGATIVES = tuple(f"{area}_{kind}" for kind in ("random", "band") for area in AREAS)
 COLUMNS = (*CUTOFFS, *ANNOTATED, EQUAL_OUTSIDER)
-TITLES = {
+_AREAS = {
     "macro_roc_auc": "ROC-AUC macro",
     "micro_roc_auc": "ROC-AUC micro",
     "macro_pr_auc": "PR-AUC macro",
     "micro_pr_auc": "PR-AUC micro",
+}
+TITLES = {
+    **_AREAS,
+    **{f"{area}_random": f"{title}, uniform" for area, title in _AREAS.items()},
+    **{f"{area}_band": f"{title}, band" for area, title in _AREAS.items()},
     "vsd_hr@5": "VSD HR@5",
     "vsd_mrr@5": "VSD MRR@5",
     "vsd_hr@9": "VSD HR@9",
@@ -100,6 +106,30 @@ def _columns(result: StoredResult) -> list[str]:
 def coverage_table(result: StoredResult) -> Leaderboard:
     """Return how much of the top of each model’s lists is judged, the most first."""
     return _table(result, COVERAGE, COVERAGE[0])
+
+
+def negatives_table(result: StoredResult) -> Leaderboard | None:
+    """Return the areas on drawn negatives, the best first; None where none were drawn."""
+    measures = result.row.settings["measures"]
+    names = [name for name in NEGATIVES if name in measures]
+    return _table(result, names, names[0]) if names else None
+
+
+def corrected_lines(result: StoredResult) -> list[dict[str, Any]]:
+    """Return the ROC areas on drawn negatives without the positives expected among these."""
+    shares = {one.kind: one.contamination for one in result.summary.negatives}
+    names = [
+        f"{area}_{ending}"
+        for kind, ending in (("uniform", "random"), ("band", "band"))
+        if shares.get(kind) is not None
+        for area in ("macro_roc_auc", "micro_roc_auc")
+    ]
+    if not names:
+        return []
+    return [
+        {"name": model.name, "values": [(TITLES[n], model.detail(n, "corrected")) for n in names]}
+        for model in result.summary.models
+    ]
 
 
 def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:

@@ -183,6 +183,29 @@ class SampleEstimates:
 
 
 @dataclass(frozen=True)
+class NegativesSummary:
+    """A list of negatives that an evaluation drew.
+
+    Attributes:
+        kind: "uniform" or "band".
+        source: what it was drawn from.
+        seed: of the draw.
+        n_pairs: drawn.
+        sha256: of the list.
+        n_short: queries that got fewer than they have positives.
+        contamination: estimated share of positives among them, None where unknown.
+    """
+
+    kind: str
+    source: str
+    seed: int | None
+    n_pairs: int
+    sha256: str
+    n_short: int
+    contamination: float | None
+
+
+@dataclass(frozen=True)
 class NeighboursKnown:
     """What is claimed of two models beside each other; see `stopping.Neighbours`."""
 
@@ -253,6 +276,7 @@ class Summary:
         sample: None without a sample below the pool.
         human: the judges against each other; None where no pair has a majority of others.
         rounds: where the pool is judged in part, by rounds: all measures are estimates then.
+        negatives: lists that were drawn for areas on drawn negatives.
     """
 
     labels: LabelCounts
@@ -264,6 +288,7 @@ class Summary:
     sample: SampleEstimates | None = None
     human: HumanLine | None = None
     rounds: RoundsSummary | None = None
+    negatives: tuple[NegativesSummary, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it ready to be stored; of a sample and of rounds that are none, nothing is."""

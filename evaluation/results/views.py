@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -16,9 +18,11 @@ from evaluation.models import Result
 from evaluation.results.leaderboard import (
     TITLES,
     area_lines,
+    corrected_lines,
     coverage_table,
     interval_chart,
     leaderboard,
+    negatives_table,
     share_within,
 )
 from evaluation.results.leaderboard_files import leaderboard_response
@@ -77,10 +81,20 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
                 "areas": area_lines(stored),
                 "share_within": share_within(stored),
                 "coverage": coverage_table(stored),
+                **negatives_context(stored),
             }
         else:
             context["not_for"] = [TITLES.get(one, one) for one in stored.summary.rounds.not_for]
     return render(request, "evaluation/results.html", context)
+
+
+def negatives_context(stored: StoredResult) -> dict[str, Any]:
+    """Return what pages show of the areas on drawn negatives."""
+    return {
+        "negatives": stored.summary.negatives,
+        "negatives_table": negatives_table(stored),
+        "corrected": corrected_lines(stored),
+    }
 
 
 @require_GET

@@ -45,8 +45,11 @@ def read_models(
     embedded: Sequence[EmbeddedModel],
     uploads: Sequence[UploadedRun],
     progress: Progress,
+    further: Sequence[tuple[str, str]] = (),
 ) -> EvaluatedModels:
     """Return the runs of all models; an upload that the labels have outgrown is left out.
+
+    Models with vectors score the pairs in `further`, too.
 
     Raises:
         InputError: there is none to score.
@@ -55,7 +58,7 @@ def read_models(
     if not embedded and not uploads:
         raise InputError(f"{nothing}: embed its catalog or upload a run")
     models = EvaluatedModels()
-    task = labelled_task(inputs) if embedded else None
+    task = labelled_task(inputs, further) if embedded else None
     for model in embedded:
         progress.update(len(models.runs), note=f"Ranking the catalog by {model.name}")
         if task is not None:

@@ -38,9 +38,14 @@ class RankingTask:
     gallery: Gallery
 
     def run_of(
-        self, model: EmbeddedModel, *, is_lean: bool = False, depth: int = LIST_DEPTH
+        self,
+        model: EmbeddedModel,
+        *,
+        is_lean: bool = False,
+        depth: int = LIST_DEPTH,
+        n_products: int = N_PRODUCTS,
     ) -> Run:
-        """Return the ranking by a model’s stored vectors; depth and lean as in `embedding_run`.
+        """Return the ranking by a model’s stored vectors; options as in `embedding_run`.
 
         Without `Run.deeper`, which would keep the vectors of all models in memory.
         """
@@ -49,27 +54,34 @@ class RankingTask:
             _vectors(model.queries, self.query_ids),
             _vectors(model.images, self.catalog_ids),
             self.gallery,
-            n_products=N_PRODUCTS,
+            n_products=n_products,
             depth=depth,
             is_lean=is_lean,
         )
         return replace(run, deeper=None)
 
 
-def labelled_task(inputs: EvaluationInputs) -> RankingTask:
+def labelled_task(inputs: EvaluationInputs, further: Sequence[tuple[str, str]] = ()) -> RankingTask:
     """Return the labelled queries over the pool's catalog.
+
+    Args:
+        inputs: the campaign.
+        further: names of pairs that get a score, too, such as drawn negatives.
 
     Raises:
         InputError: the campaign has no pool.
     """
     if inputs.pool is None:
         raise InputError("embedding sets need a pool, whose catalog they rank")
-    kept = inputs.table.is_decided
+    kept, pool = inputs.table.is_decided, inputs.pool
+    queries, candidates = zip(*further, strict=True) if further else ((), ())
     return ranking_task(
-        inputs.pool,
+        pool,
         inputs.images,
-        inputs.table.query_ids[kept],
-        inputs.table.candidate_ids[kept],
+        np.append(inputs.table.query_ids[kept], inputs.images.find(queries, pool.asking.pk)),
+        np.append(
+            inputs.table.candidate_ids[kept], inputs.images.find(candidates, pool.catalog_id)
+        ),
     )
 
 

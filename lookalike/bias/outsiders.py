@@ -180,19 +180,21 @@ def random_negative_auc(evidence: PoolEvidence) -> Floats | None:
         evidence: the pool with its frozen list of negatives.
 
     Returns:
-        Shape (n_models, n_queries), NaN for a query without positives or negatives; None
-        without a list.
+        Shape (n_models, n_queries), NaN for a query without positives or negatives, and for a
+        model without scores of the negatives; None without a list.
     """
     negatives = evidence.random_negatives
     if negatives is None:
         return None
     is_positive = evidence.labels == 1
-    return auc_and_ap(
-        np.concatenate([evidence.scores[:, is_positive], negatives.scores], axis=1),
+    is_unknown = np.isnan(negatives.scores).any(axis=1, keepdims=True)
+    found: Floats = auc_and_ap(
+        np.concatenate([evidence.scores[:, is_positive], np.nan_to_num(negatives.scores)], axis=1),
         np.repeat([1.0, 0.0], [int(is_positive.sum()), negatives.queries.size]),
         np.concatenate([evidence.queries[is_positive], negatives.queries]),
         evidence.n_queries,
     ).auc[:, 0]
+    return np.where(is_unknown, np.nan, found)
 
 
 def _own_or_mean(

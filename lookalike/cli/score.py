@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from lookalike.cli.drawn_negatives import add_negatives, read_drawn
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import named_apart, parse_measures, score_on_release
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.cli.score_vsd_task import score_on_vsd_task
 from lookalike.io.errors import FormatError, InputError
-from lookalike.io.labels import read_negatives, read_products, read_qrels
+from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.named_images import rows_by_image
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
@@ -107,18 +108,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the labels cover all there is to rank: count ranks also in runs that list the "
         "judged pairs alone, which have no list otherwise",
     )
-    parser.add_argument(
-        "--negatives",
-        type="input",
-        metavar="FILE",
-        help="random negatives: labels that are all 0, or a release's",
-    )
-    parser.add_argument(
-        "--contamination",
-        type=float,
-        metavar="SHARE",
-        help="estimated share of true positives among the random negatives",
-    )
+    add_negatives(parser)
     parser.add_argument("--by-query", action="store_true", help="also the values of each query")
 
 
@@ -133,8 +123,6 @@ def run(arguments: argparse.Namespace) -> Report:
         return score_on_release(arguments)
     if arguments.vsd_task is not None:
         return score_on_vsd_task(arguments)
-    if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
-        raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.min_rel is not None and arguments.min_rel < 1:
         raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
     min_rel = TREC_LEVEL if arguments.trec and not arguments.min_rel else arguments.min_rel
@@ -142,7 +130,9 @@ def run(arguments: argparse.Namespace) -> Report:
     products = read_products(arguments.metadata) if arguments.metadata else None
     _check_products(arguments, qrels, products)
     measures = _measures(arguments.measures, products)
-    runs = named_apart([(path, _run(path, qrels, products)) for path in arguments.run])
+    negatives, band = read_drawn(arguments)
+    drawn = [pair for listed in (negatives, band) if listed for pair in listed.pairs]
+    runs = named_apart([(path, _run(path, qrels, products, drawn)) for path in arguments.run])
     refuse_strangers(qrels, runs)
     try:
         scored = score_runs(
@@ -153,8 +143,8 @@ def run(arguments: argparse.Namespace) -> Report:
             mode=arguments.mode,
             missing=arguments.missing,
             trec=arguments.trec,
-            negatives=read_negatives(arguments.negatives) if arguments.negatives else None,
-            contamination=arguments.contamination,
+            negatives=negatives,
+            band_negatives=band,
             without_list=() if arguments.complete else None,
         )
     except MissingScoresError as error:
@@ -173,8 +163,13 @@ def run(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _run(path: Path, qrels: Qrels, products: Mapping[str, str] | None) -> Run:
-    """Read scores; of embeddings, rank all images that the file holds."""
+def _run(
+    path: Path,
+    qrels: Qrels,
+    products: Mapping[str, str] | None,
+    drawn: Sequence[tuple[str, str]],
+) -> Run:
+    """Read scores; of embeddings, rank all images that the file holds, and score drawn pairs."""
     if not holds_vectors(path):
         return read_run(path)
     table = read_vectors(path)
@@ -182,7 +177,7 @@ def _run(path: Path, qrels: Qrels, products: Mapping[str, str] | None) -> Run:
     queries = [query for query in qrels.query_ids if query in row_of]
     if not queries:
         raise FormatError(path, None, NOTHING_TO_RANK)
-    pairs = [(query, candidate) for query, candidate, _ in qrels]
+    pairs = [*((query, candidate) for query, candidate, _ in qrels), *drawn]
     return embedding_run(
         path.stem,
         table.vectors[[row_of[query] for query in queries]],

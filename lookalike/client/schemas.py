@@ -249,6 +249,7 @@ class ResultWhole(Result):
     inputs: dict[str, str]
     left_out: list[dict[str, str]]
     rounds: dict[str, Any] | None
+    negatives: list[dict[str, Any]]
     models: list[Model]
 
 

@@ -25,6 +25,7 @@ class Areas:
         n_queries: how many queries the labels have.
         contamination: share of true positives among the negatives (β), for random ones; None
             if unknown or if the negatives are annotated.
+        undefined: systems that lack a score, so that their areas are not known.
     """
 
     scores: Floats
@@ -32,6 +33,7 @@ class Areas:
     queries: Ints
     n_queries: int
     contamination: float | None = None
+    undefined: frozenset[int] = frozenset()
 
     @cached_property
     def by_query(self) -> AucAp:

@@ -101,13 +101,19 @@ AREAS: tuple[str, ...] = ("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "mic
 RANDOM_AREAS: tuple[str, ...] = tuple(f"{name}_random" for name in AREAS)
 """The same on random negatives in place of the annotated ones."""
 
+BAND_AREAS: tuple[str, ...] = tuple(f"{name}_band" for name in AREAS)
+"""The same on negatives that are drawn from a band of ranks of the models that built a pool."""
+
+NEGATIVE_AREAS: tuple[str, ...] = (*RANDOM_AREAS, *BAND_AREAS)
+"""All areas on drawn negatives: the columns "Neg" of the VSD paper."""
+
 DEFAULT_MEASURES: tuple[str, ...] = (
     *("vsd_hr@5", "vsd_mrr@5", "Success@5", "MRR@5", "P@5", "P_max@5", "judged@5", "AP'"),
     *AREAS,
 )
 
 _ENDINGS = {"none": ("",), "k": ("@k",), "k or none": ("", "@k"), "p": ("@p",)}
-_NAMES = (*RANKED, *OVER_PAIRS, *AREAS, *RANDOM_AREAS)
+_NAMES = (*RANKED, *OVER_PAIRS, *AREAS, *NEGATIVE_AREAS)
 _OTHER_NAMES = {  # what other programs and papers call them
     "recall": "R",
     "precision": "P",
@@ -162,8 +168,13 @@ class Measure:
 
     @property
     def needs_negatives(self) -> bool:
-        """Whether it needs a list of random negatives."""
-        return self.family in RANDOM_AREAS
+        """Whether it needs a list of drawn negatives."""
+        return self.family in NEGATIVE_AREAS
+
+    @property
+    def is_banded(self) -> bool:
+        """Whether its negatives are drawn from a band of ranks."""
+        return self.family in BAND_AREAS
 
     @property
     def needs_list(self) -> bool:
@@ -211,7 +222,7 @@ def parse_measure(name: str) -> Measure:
     Raises:
         UnknownMeasureError: naming what is wrong and every form that is known.
     """
-    if name in (*OVER_PAIRS, *AREAS, *RANDOM_AREAS):
+    if name in (*OVER_PAIRS, *AREAS, *NEGATIVE_AREAS):
         return Measure(name, name)
     if name in RANKED and "" in _ENDINGS[RANKED[name].parameter]:
         return Measure(name, name)
@@ -272,7 +283,7 @@ def _knows_a_product(products: Mapping[str, str] | None) -> bool:
 def known_forms() -> list[str]:
     """Return every name there is, with k and p where a number goes."""
     ranked = (name + end for name, family in RANKED.items() for end in _ENDINGS[family.parameter])
-    return [*ranked, *OVER_PAIRS, *AREAS, *RANDOM_AREAS]
+    return [*ranked, *OVER_PAIRS, *AREAS, *NEGATIVE_AREAS]
 
 
 def _hint(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,15 +23,17 @@ class NegativeList:
 
     Attributes:
         pairs: (query id, candidate id), in order.
-        source: "uniform", or "ranks 100-500 of A, B".
-        seed: of the generator that drew them.
+        source: "uniform over A", or "ranks 100-500 of A, B"; "" where unknown.
+        seed: of the draw, None where unknown.
         short: queries that got fewer than asked for, because no more candidates were left.
+        contamination: estimated share of positives among them (β), None where unknown.
     """
 
     pairs: tuple[tuple[str, str], ...]
-    source: str
-    seed: int
-    short: tuple[str, ...]
+    source: str = ""
+    seed: int | None = None
+    short: tuple[str, ...] = ()
+    contamination: float | None = None
 
     @property
     def sha256(self) -> str:
@@ -114,45 +116,56 @@ def draw_negatives(
     seed: int,
     per_positive: int = 1,
     products: Mapping[str, str] | None = None,
+    candidates: Sequence[str] | None = None,
+    asked: Iterable[tuple[str, str]] = (),
+    keys: Mapping[str, str] | None = None,
 ) -> NegativeList:
     """Draw a frozen list of random negatives for every query with a positive.
 
-    Never drawn: the query, images of its product, judged candidates. With products, a
-    reference's list counts each product once, by its best image.
+    Never drawn: the query, images of its product, judged candidates, pairs in `asked`. With
+    products, a reference's list counts each product once, by its best image. What a query gets
+    depends on the seed, its key and its own candidates alone, so lists over other queries agree.
 
     Args:
         qrels: the labels.
         references: named runs. A band is taken from their rankings; without one every candidate
-            that any of them lists is as likely as another.
+            that any of them lists is as likely as another, unless `candidates` are given.
         band: first and last rank, both included; None: uniform.
         seed: of the draw.
         per_positive: how many for each positive of the query.
         products: as in `match_run`.
+        candidates: all images that models rank, to draw uniformly from.
+        asked: further pairs that are never drawn, such as those still to be judged.
+        keys: what stands for each query in the draw, such as its SHA-256; its name by default.
 
     Raises:
-        InputError: if there is no reference, the band is empty, or per_positive < 1.
+        InputError: if there is no reference where one is needed, the band is empty, or
+            per_positive < 1.
     """
-    if not references or per_positive < 1:
+    if per_positive < 1 or not (references or (candidates and band is None)):
         raise InputError("random negatives need a reference run and at least one per positive")
-    ids = tuple(sorted({name for run in references for name in run.candidate_ids}))
+    if band is not None or candidates is None:
+        candidates = [name for run in references for name in run.candidate_ids]
+    ids = tuple(sorted(set(candidates)))
     code_of = {name: code for code, name in enumerate(ids)}
-    matches = [match_run(qrels, run, products=products) for run in references]
-    lists = []
-    for matched in matches:
-        codes = np.array([code_of.get(name, -1) for name in matched.candidate_ids])
-        ranked = ranked_candidates(matched, one_per_product=products is not None)
-        lists.append([codes[of_query] for of_query in ranked])
-    barred = _barred(qrels, code_of, products)
+    lists = [] if band is None else _ranked_codes(qrels, references, products, code_of)
+    barred = _barred(qrels, code_of, products, asked)
     wanted = per_positive * np.bincount(
         qrels.queries[qrels.labels == 1], minlength=len(qrels.query_ids)
     )
-    rng = np.random.default_rng(seed)
+    drawn = []
+    for q, query in enumerate(qrels.query_ids):
+        rng = _rng(seed, (keys or {}).get(query, query))
+        if band is None:
+            drawn += draw_uniform(wanted[q : q + 1], len(ids), barred[q : q + 1], rng)
+        else:
+            own = [[of_model[q]] for of_model in lists]
+            drawn += draw_band(wanted[q : q + 1], own, band, barred[q : q + 1], rng)
     names = ", ".join(run.name for run in references)
-    if band is None:
-        drawn, source = draw_uniform(wanted, len(ids), barred, rng), f"uniform over {names}"
-    else:
-        drawn = draw_band(wanted, lists, band, barred, rng)
+    if band is not None:
         source = f"ranks {band[0]}-{band[1]} of {names}"
+    else:
+        source = f"uniform over {names or 'all candidates'}"
     rows = list(zip(qrels.query_ids, drawn, wanted.tolist(), strict=True))
     return NegativeList(
         pairs=tuple((query, ids[code]) for query, codes, _ in rows for code in codes.tolist()),
@@ -185,10 +198,38 @@ def with_negatives(qrels: Qrels, negatives: Sequence[tuple[str, str]]) -> Qrels:
     return replace(labels, query_ids=qrels.query_ids, queries=codes[labels.queries])
 
 
+def _ranked_codes(
+    qrels: Qrels,
+    references: Sequence[Run],
+    products: Mapping[str, str] | None,
+    code_of: Mapping[str, int],
+) -> list[list[Ints]]:
+    """Return the list of each reference and query as codes, one image per product."""
+    lists = []
+    for run in references:
+        matched = match_run(qrels, run, products=products)
+        codes = np.array([code_of.get(name, -1) for name in matched.candidate_ids], np.int64)
+        ranked = ranked_candidates(matched, one_per_product=products is not None)
+        lists.append([codes[of_query] for of_query in ranked])
+    return lists
+
+
+def _rng(seed: int, key: str) -> np.random.Generator:
+    """Return the generator of one query."""
+    return np.random.default_rng([seed, int.from_bytes(hashlib.sha256(key.encode()).digest())])
+
+
 def _barred(
-    qrels: Qrels, code_of: Mapping[str, int], products: Mapping[str, str] | None
+    qrels: Qrels,
+    code_of: Mapping[str, int],
+    products: Mapping[str, str] | None,
+    asked: Iterable[tuple[str, str]],
 ) -> list[Ints]:
     """Return for each query the codes never to draw."""
+    further: dict[str, list[int]] = {}
+    for query, candidate in asked:
+        if candidate in code_of:
+            further.setdefault(query, []).append(code_of[candidate])
     siblings: dict[str, list[int]] = {}
     for image, product in (products or {}).items():
         if product and image in code_of:
@@ -196,6 +237,6 @@ def _barred(
     barred = []
     for query, judged in qrels.by_query().items():
         codes = [code_of[name] for name in (query, *judged) if name in code_of]
-        codes += siblings.get(query_product(products, query), [])
+        codes += siblings.get(query_product(products, query), []) + further.get(query, [])
         barred.append(np.array(codes, dtype=np.int64))
     return barred

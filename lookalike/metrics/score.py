@@ -12,6 +12,7 @@ from lookalike.metrics.measures import (
     parse_measure,
     refuse_without_products,
 )
+from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.scoring import Scored, score_runs
 
 
@@ -25,6 +26,10 @@ def score(
     missing: Missing = "error",
     trec: bool = False,
     complete: bool = False,
+    negatives: Sequence[tuple[str, str]] | None = None,
+    contamination: float | None = None,
+    band_negatives: Sequence[tuple[str, str]] | None = None,
+    band_contamination: float | None = None,
 ) -> list[Scored]:
     """Return every measure of every run; each mean is over the queries defined for all runs.
 
@@ -41,6 +46,9 @@ def score(
         trec: order ties, compare scores and average queries as trec_eval does.
         complete: the labels cover all there is to rank. Otherwise what counts ranks is undefined
             for a run that lists the judged pairs alone: positives stand far too high there.
+        negatives, contamination: (query, candidate) pairs for measures that end in `_random`, and
+            the estimated share of positives among them.
+        band_negatives, band_contamination: the same for measures that end in `_band`.
 
     Returns:
         One for each run: its name, its coverage of the labels, and {measure: outcome}. A value
@@ -69,5 +77,13 @@ def score(
         mode=mode,
         missing=missing,
         trec=trec,
+        negatives=_listed(negatives, contamination),
+        band_negatives=_listed(band_negatives, band_contamination),
         without_list=() if complete else None,
     )
+
+
+def _listed(
+    pairs: Sequence[tuple[str, str]] | None, contamination: float | None
+) -> NegativeList | None:
+    return None if pairs is None else NegativeList(tuple(pairs), contamination=contamination)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -23,12 +23,14 @@ from lookalike.metrics.match import (
     pair_scores,
 )
 from lookalike.metrics.measures import Lists, Measure
-from lookalike.metrics.negatives import with_negatives
+from lookalike.metrics.negatives import NegativeList, with_negatives
 from lookalike.metrics.retrieval import tie_rate
 from lookalike.metrics.vsd import vsd_pair_reciprocal_rank
 from lookalike.metrics.whole_lists import rank_lists, why_short
 
+NO_SCORES = "the run lacks scores of drawn negatives"
 NO_RANKS = "it needs ranks, and the run scores the judged pairs alone"
+_NEEDS = {"": "scored pairs", "random": "random negatives", "band": "negatives of a rank band"}
 MANY_TIES = 0.1  # of the queries: a larger share `tied` is worth a word
 
 
@@ -64,7 +66,7 @@ class Outcome:
         by_query: shape (n_queries,), this system's own values, NaN where undefined; None where
             there are none.
         details: what must be read beside the value, such as the prevalence of a PR area.
-        reason: why no query of this run has a value, where its ranks are the reason.
+        reason: why no query of this run has a value, where its ranks or scores are the reason.
     """
 
     value: float
@@ -118,6 +120,7 @@ def evaluate(
     systems: Sequence[System],
     areas: Areas | None = None,
     random_areas: Areas | None = None,
+    band_areas: Areas | None = None,
 ) -> list[dict[str, Outcome]]:
     """Return every measure of every system, each mean over the queries defined for all of them.
 
@@ -129,6 +132,7 @@ def evaluate(
         areas: the same systems in the same order on annotated pairs; only for measures that
             are areas.
         random_areas: the same on random negatives.
+        band_areas: the same on negatives from a band of ranks.
 
     Returns:
         For each system {measure name: outcome}, in the order asked for.
@@ -139,10 +143,10 @@ def evaluate(
     outcomes_of: list[dict[str, Outcome]] = [{} for _ in systems]
     for measure in measures:
         if measure.is_area:
-            source = random_areas if measure.needs_negatives else areas
+            drawn = band_areas if measure.is_banded else random_areas
+            source = drawn if measure.needs_negatives else areas
             if source is None:
-                what = "random negatives" if measure.needs_negatives else "scored pairs"
-                raise InputError(f"measure {measure.name!r} needs {what}")
+                raise InputError(f"measure {measure.name!r} needs {_NEEDS[_negatives_of(measure)]}")
             outcomes = _area_outcomes(measure, source)
         elif measure.family == "vsd_pair_mrr":
             outcomes = [_pair_mrr(measure, s) for s in systems]
@@ -162,8 +166,9 @@ def score_runs(
     mode: Mode = "image",
     missing: Missing = "error",
     trec: bool = False,
-    negatives: Sequence[tuple[str, str]] | None = None,
-    contamination: float | None = None,
+    negatives: NegativeList | None = None,
+    band_negatives: NegativeList | None = None,
+    missing_negatives: Missing | Literal["undefined"] | None = None,
     matches: Sequence[AlignedRun] | None = None,
     without_list: Collection[str] | None = None,
 ) -> list[Scored]:
@@ -177,8 +182,10 @@ def score_runs(
         mode: as in `match_run`; vsd_ measures always look at images.
         missing: as in `pair_scores`; only areas need every score.
         trec: order ties, compare scores and average queries as trec_eval does.
-        negatives: (query, candidate) pairs for the areas on random negatives.
-        contamination: estimated share of true positives among them.
+        negatives: for the areas on random negatives.
+        band_negatives: for the areas on negatives from a band of ranks.
+        missing_negatives: what a negative without a score means; `missing` if None. "undefined"
+            leaves these areas undefined for a run that lacks one.
         matches: what `match_run` says of the runs, if the caller has it.
         without_list: names of runs that score judged pairs alone: undefined where ranks count.
             None asks `match.has_list` of each, but with `trec`, which has no such rule.
@@ -207,14 +214,22 @@ def score_runs(
         return System(run.name, lists, has_list=run.name not in bare_names)
 
     systems = each(lambda pair: system(*pair), list(zip(runs, matches, strict=True)))
-    areas = random_areas = None
+    areas = None
     if any(m.is_area and not m.needs_negatives for m in measures):
         areas = _areas(matches, runs, missing, None)
-    if negatives is not None and any(m.needs_negatives for m in measures):
-        against = with_negatives(qrels, negatives)
-        matches_random = [match_run(against, r, products=products, mode=mode) for r in runs]
-        random_areas = _areas(matches_random, runs, missing, contamination)
-    outcomes = evaluate(measures, systems, areas, random_areas)
+    rule = missing if missing_negatives is None else missing_negatives
+
+    def drawn(listed: NegativeList | None) -> Areas | None:
+        if listed is None:
+            return None
+        against = with_negatives(qrels, listed.pairs)
+        aligned = [match_run(against, r, products=products, mode=mode) for r in runs]
+        return _areas(aligned, runs, rule, listed.contamination)
+
+    wanted = {_negatives_of(measure) for measure in measures}
+    random_areas = drawn(negatives) if "random" in wanted else None
+    band_areas = drawn(band_negatives) if "band" in wanted else None
+    outcomes = evaluate(measures, systems, areas, random_areas, band_areas)
     return [
         Scored(
             run.name,
@@ -226,6 +241,13 @@ def score_runs(
         )
         for run, aligned, found, one in zip(runs, matches, outcomes, systems, strict=True)
     ]
+
+
+def _negatives_of(measure: Measure) -> str:
+    """Return which negatives a measure needs, "" for the annotated ones or none."""
+    if not measure.needs_negatives:
+        return ""
+    return "band" if measure.is_banded else "random"
 
 
 def _tied(system: System, measures: Sequence[Measure]) -> tuple[int, float] | None:
@@ -256,19 +278,25 @@ def coverage(aligned: AlignedRun) -> Coverage:
 def _areas(
     matches: Sequence[AlignedRun],
     runs: Sequence[Run],
-    missing: Missing,
+    missing: Missing | Literal["undefined"],
     contamination: float | None,
 ) -> Areas:
-    rows = []
-    for run, aligned in zip(runs, matches, strict=True):
+    rows, unknown = [], []
+    for m, (run, aligned) in enumerate(zip(runs, matches, strict=True)):
         try:
-            rows.append(pair_scores(aligned, missing))
+            row = pair_scores(aligned, "error" if missing == "error" else "worst")
         except MissingScoresError as error:
             raise MissingScoresError(f"run {run.name!r}: {error}") from error
+        if missing == "undefined" and np.isneginf(row).any():
+            unknown.append(m)
+        rows.append(row)
     first = matches[0]
     kept = ~first.is_excluded
     scores = np.stack(rows)
-    return Areas(scores, first.labels[kept], first.queries[kept], first.n_queries, contamination)
+    return Areas(
+        scores, first.labels[kept], first.queries[kept], first.n_queries, contamination,
+        frozenset(unknown),
+    )  # fmt: skip
 
 
 def _area_outcomes(measure: Measure, areas: Areas) -> list[Outcome]:
@@ -276,7 +304,9 @@ def _area_outcomes(measure: Measure, areas: Areas) -> list[Outcome]:
     n_systems = areas.scores.shape[0]
     if measure.family.startswith("micro"):
         return [
-            Outcome(
+            Outcome(np.nan, None, reason=NO_SCORES)
+            if m in areas.undefined
+            else Outcome(
                 areas.micro_value(m, is_roc=is_roc),
                 None,
                 details=areas.micro_details(m, is_roc=is_roc),
@@ -285,6 +315,10 @@ def _area_outcomes(measure: Measure, areas: Areas) -> list[Outcome]:
         ]
     outcomes = []
     for m in range(n_systems):  # defined by the labels alone, so for every system alike
+        if m in areas.undefined:
+            values = np.full(areas.n_queries, np.nan)
+            outcomes.append(Outcome(np.nan, 0, values, reason=NO_SCORES))
+            continue
         values = areas.macro_values(m, is_roc=is_roc)
         mean = _mean(values, ~np.isnan(values))
         details = areas.macro_details(values, is_roc=is_roc)

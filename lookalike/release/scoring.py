@@ -13,7 +13,7 @@ from lookalike.core.arrays import Bools, Floats
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import has_list, match_run
-from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.measures import BAND_AREAS, RANDOM_AREAS, parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import FIRST_WITH_BOARD
@@ -24,10 +24,17 @@ MEASURES = (  # those of the results pages
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 GRADED_MEASURES = ("nDCG@5", "nDCG@10")  # also, where pairs are graded
+NEGATIVE_MEASURES = {"uniform": RANDOM_AREAS, "band": BAND_AREAS}
+"""Areas on drawn negatives, by the kind of draw."""
 FIRST_THAT_TELLS_LISTS = 3  # schema version
 FIRST_THAT_KNOWS_ASKED = 4  # also of runs that score pairs without a label, asked all the same
 DIGITS = 12  # what is written; the same on every machine
 HIDDEN_STEP = 0.001  # of a mean over hidden labels, at least
+
+
+def drawn_measures(kinds: Collection[str]) -> list[str]:
+    """Return the areas on the kinds of negatives that were drawn."""
+    return [name for kind, names in NEGATIVE_MEASURES.items() if kind in kinds for name in names]
 
 
 @dataclass(frozen=True)

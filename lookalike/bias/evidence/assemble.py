@@ -102,7 +102,7 @@ def assemble_evidence(
             _attribute(name, values, proposals, pool)
             for name, values in (more.attributes or {}).items()
         ),
-        random_negatives=_negatives(pool, runs, matches, more) if more.negatives else None,
+        random_negatives=_negatives(pool, runs, matches, more, missing) if more.negatives else None,
         units=Units.of(
             proposals.query_ids,
             more.products if more.unit_of is None else more.unit_of,
@@ -193,7 +193,11 @@ def _attribute(
 
 
 def _negatives(
-    pool: JoinedPool, runs: Sequence[Run], matches: Sequence[AlignedRun], more: Extras
+    pool: JoinedPool,
+    runs: Sequence[Run],
+    matches: Sequence[AlignedRun],
+    more: Extras,
+    missing: Missing,
 ) -> RandomNegatives:
     """Look up every run's scores of the frozen negatives that are still unjudged."""
     judged = {(query, candidate) for query, candidate, _ in pool.qrels}
@@ -204,16 +208,21 @@ def _negatives(
         raise InputError(f"the random negatives hold query {strange!r}, which is not in the pool")
     queries = np.array([query_of[q] for q, _ in kept], dtype=np.int64)
     rows = [
-        _negative_scores(run, m, queries, [c for _, c in kept])
+        _negative_scores(run, m, queries, [c for _, c in kept], missing)
         for run, m in zip(runs, matches, strict=True)
     ]
     return RandomNegatives(queries, np.stack(rows), more.contamination)
 
 
-def _negative_scores(run: Run, aligned: AlignedRun, queries: Ints, names: list[str]) -> Floats:
+def _negative_scores(
+    run: Run, aligned: AlignedRun, queries: Ints, names: list[str], missing: Missing
+) -> Floats:
+    """Return the scores of the negatives; NaN for all where one is missing that may be."""
     code_of = {name: code for code, name in enumerate(aligned.candidate_ids)}
     candidates = np.array([code_of.get(name, -1) for name in names], dtype=np.int64)
     place = np.where(candidates >= 0, scored_at(aligned, queries, np.maximum(candidates, 0)), -1)
+    if (place < 0).any() and missing == "worst":
+        return np.full(place.size, np.nan)
     if (place < 0).any():
         first = int(np.flatnonzero(place < 0)[0])
         raise InputError(

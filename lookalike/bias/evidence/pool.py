@@ -56,7 +56,7 @@ class RandomNegatives:
 
     Attributes:
         queries: shape (n_random,), query index of each.
-        scores: shape (n_models, n_random).
+        scores: shape (n_models, n_random); NaN for a model that does not score all of them.
         contamination: estimated share of true positives among them (β), None if unknown.
     """
 

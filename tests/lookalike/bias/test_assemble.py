@@ -48,7 +48,7 @@ def test_proposals_without_a_label_and_labels_without_a_proposal_are_kept_apart(
     pairs = [*g5_qrels(images="abcd"), ("q1", "g", 1), ("q3", "a", 1)]
     found = assemble_evidence(Qrels.of(pairs), make_proposals(g5_rows()), g5_runs())
     assert found.n_pairs == 7
-    assert (found.n_own_product, found.n_outside_pool) == (2, 0)
+    assert (found.n_own_product, found.n_outside_pool) == (0, 2)
     assert found.unjudged_queries.tolist() == [0, 1, 1]
     assert found.pool_ranks.shape == (3, 10)
     assert np.count_nonzero(found.pool_ranks[:, 7:], axis=0).tolist() == [1, 1, 1]

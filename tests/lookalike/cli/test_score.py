@@ -287,7 +287,7 @@ def test_bad_files_are_refused_with_file_line_and_reason(score, files, name, con
         (["--measures", "Recall@5"], ". Did you mean R@5?\n"),
         (["--measures", "ndcg@10"], ". Did you mean nDCG@10?\n"),
         (["--measures", "micro_rocauc"], ". Did you mean micro_roc_auc?\n"),
-        (["--measures", "Spearman@5"], "micro_pr_auc_random\n"),
+        (["--measures", "Spearman@5"], "micro_pr_auc_band\n"),
         (["--measures", "P@0"], "k must be at least 1"),
         (["--measures", ","], "names no measure"),
         (["--measures", "macro_roc_auc_random"], "needs random negatives"),

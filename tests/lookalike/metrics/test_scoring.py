@@ -11,6 +11,7 @@ from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.areas import Areas
 from lookalike.metrics.match import MissingScoresError, has_list, match_run
 from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.score import score
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests
@@ -147,9 +148,9 @@ def test_random_negatives_replace_the_annotated_ones():
     qrels = Qrels.of([("q1", "a", 1), ("q1", "b", 0), ("q2", "c", 1), ("q2", "d", 0)])
     rows = [("q1", "a", 3), ("q1", "b", 9), ("q1", "x", 1), ("q2", "c", 3), ("q2", "d", 9)]
     run = Run.of("r", [*rows, ("q2", "y", 5)])
-    negatives = [("q1", "x"), ("q2", "y"), ("q2", "d")]  # d has been judged since
+    negatives = (("q1", "x"), ("q2", "y"), ("q2", "d"))  # d has been judged since
     names = "macro_roc_auc,macro_roc_auc_random,micro_roc_auc_random"
-    (found,) = scored(qrels, run, names, negatives=negatives, contamination=0.1)
+    (found,) = scored(qrels, run, names, negatives=NegativeList(negatives, contamination=0.1))
     assert found.outcomes["macro_roc_auc"].value == 0
     raw = found.outcomes["macro_roc_auc_random"]
     assert (raw.value, raw.n_defined) == (0.5, 2)
@@ -168,7 +169,7 @@ def test_measures_on_random_negatives_need_a_list():
 def test_a_query_with_annotated_labels_only_keeps_its_place_among_random_negatives():
     qrels = Qrels.of([("q1", "a", 0), ("q2", "a", 1)])
     run = Run.of("r", [("q1", "a", 1), ("q2", "a", 2), ("q2", "b", 1)])
-    (found,) = scored(qrels, run, "macro_roc_auc_random", negatives=[("q2", "b")])
+    (found,) = scored(qrels, run, "macro_roc_auc_random", negatives=NegativeList((("q2", "b"),)))
     np.testing.assert_array_equal(by_query(found, "macro_roc_auc_random"), [np.nan, 1.0])
 
 
