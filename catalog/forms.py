@@ -20,9 +20,16 @@ from catalog.services import catalog_name, check_slug
 from catalog.short_names import typing_attributes
 from lookalike.core.errors import Refused
 from lookalike.images.layouts.read import LAYOUTS
-from lookalike.images.metadata import MAX_BYTES, MetadataError, read_metadata
+from lookalike.images.metadata import (
+    MAX_BYTES,
+    MetadataError,
+    UnknownColumnsError,
+    read_metadata,
+)
 from lookalike.images.sources import SourceError
 from lookalike.io.encodings import encoding_name
+
+TABLE_ENDINGS = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,.parquet"
 
 
 class ImportForm(forms.Form):
@@ -31,7 +38,7 @@ class ImportForm(forms.Form):
     upload = forms.FileField(
         label="Zip file of pictures",
         required=False,
-        help_text="JPEG, PNG and WebP; folders inside are fine.",
+        help_text="JPEG, PNG, WebP, TIFF, GIF, BMP, AVIF and HEIC; folders inside are fine.",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
     )
     folder = forms.ChoiceField(label="or a folder of the server", required=False)
@@ -52,10 +59,21 @@ class ImportForm(forms.Form):
     metadata = forms.FileField(
         label="Metadata",
         required=False,
-        help_text="CSV with the columns path and product_id, every further column an attribute; "
-        "or the JSON of the VSD benchmark. UTF-8. None given: the file metadata.csv beside the "
-        "pictures, if there is one.",
-        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.json,text/csv"}),
+        help_text="A table from any spreadsheet: CSV, Excel, JSON, JSON lines or parquet. One "
+        "column names the file, one the product, the others are attributes. None given: the file "
+        "metadata.csv next to the pictures, if there is one.",
+        widget=forms.ClearableFileInput(attrs={"accept": TABLE_ENDINGS}),
+    )
+    check_columns = forms.BooleanField(
+        label="Show me the columns first",
+        required=False,
+        help_text="You see five rows and say which column is the file, the product, an attribute.",
+    )
+    accept_findings = forms.BooleanField(
+        label="Take the values as they stand",
+        required=False,
+        help_text="Even where Yes and yes, 7 and 007, or nan would merge or split products or "
+        "classes. Otherwise you are asked.",
     )
 
     layout = forms.ChoiceField(
@@ -79,8 +97,10 @@ class ImportForm(forms.Form):
         help_text="Only if the report shows wrong names: shift_jis, cp1252, gbk and so on.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, catalog: Catalog | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.needs_check = False  # a person has to look at the columns or values first
+        self.may_only_describe = catalog is not None and catalog.images.exists()
         offered = [(str(path), str(path)) for path in offered_folders()]
         if offered:
             choices = forms.ChoiceField(choices=[("", "No folder: upload a zip"), *offered])
@@ -109,7 +129,10 @@ class ImportForm(forms.Form):
         upload: UploadedFile[bytes] | None = self.cleaned_data["metadata"]
         if upload is not None:
             try:
-                read_metadata(upload.read(MAX_BYTES + 1), str(upload.name))
+                found = read_metadata(upload.read(MAX_BYTES + 1), str(upload.name))
+                self.needs_check = bool(found.grave_findings)
+            except UnknownColumnsError:
+                self.needs_check = True
             except MetadataError as problem:
                 raise forms.ValidationError(str(problem)) from problem
             upload.seek(0)
@@ -118,6 +141,8 @@ class ImportForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Check that there is exactly one source, and at most one that describes it."""
         cleaned = super().clean() or {}
+        self.needs_check &= not cleaned.get("accept_findings")
+        self.needs_check |= bool(cleaned.get("check_columns") and cleaned.get("metadata"))
         manifest = cleaned.get("manifest")
         if manifest and (cleaned.get("metadata") or cleaned.get("layout")):
             self.add_error("manifest", "A manifest says it all; leave out the metadata and set.")
@@ -131,7 +156,9 @@ class ImportForm(forms.Form):
         if self.errors.keys() & {"upload", "folder", "manifest"}:
             return cleaned
         given = [name for name in ("upload", "folder", "manifest") if cleaned.get(name)]
-        if not given:
+        if not given and self.may_only_describe and cleaned.get("metadata"):
+            pass  # new metadata for pictures that are here
+        elif not given:
             either = " or choose a folder" if settings.IMPORT_FOLDERS else ""
             self.add_error("upload", f"Choose a zip file{either}.")
         elif len(given) > 1:
@@ -159,15 +186,17 @@ class ImportForm(forms.Form):
                 where=self.cleaned_data["where"],
                 is_manifest=True,
             )
+        source_name = upload.name if upload else folder.name
         return Origin(
-            path="" if upload else str(folder),
+            path="" if upload or not folder.name else str(folder),
             upload=keep_upload(upload, "zip") if upload else "",
             metadata_upload=keep_upload(metadata, "meta") if metadata else "",
-            source_name=upload.name if upload else folder.name,
+            source_name=source_name or metadata.name,
             metadata_name=metadata.name if metadata else "",
             layout=self.cleaned_data["layout"],
             names_encoding=self.cleaned_data["names_encoding"] if upload else "",
             where=self.cleaned_data["where"],
+            accept_findings=self.cleaned_data["accept_findings"],
         )
 
 
@@ -200,7 +229,8 @@ class NewCatalogForm(ImportForm):
     )
     field_order = [
         *("name", "slug", "description", "upload", "folder", "inside"),
-        *("manifest", "metadata", "layout", "where", "names_encoding"),
+        *("manifest", "metadata", "check_columns", "accept_findings"),
+        *("layout", "where", "names_encoding"),
     ]
 
     def clean_slug(self) -> str:

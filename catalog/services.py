@@ -16,7 +16,8 @@ from audit.actions import Action
 from audit.services import record
 from catalog.images.blobs import remove_unused_blobs
 from catalog.importing.batches import import_source
-from catalog.importing.origins import Origin
+from catalog.importing.descriptions import describe_images
+from catalog.importing.origins import ACCEPT, Origin
 from catalog.importing.uploads import drop_upload
 from catalog.models import (
     Catalog,
@@ -119,6 +120,8 @@ def import_work(progress: JobProgress) -> dict[str, Any]:
     if catalog is None:
         raise JobError("The catalog was deleted.")
     try:
+        if origin.only_describes:
+            return _describe(catalog, origin, progress)
         with origin.open_source() as source:
             metadata = origin.read_metadata(source)
             return import_source(
@@ -126,6 +129,16 @@ def import_work(progress: JobProgress) -> dict[str, Any]:
             )
     except (SourceError, MetadataError, InputError) as problem:
         raise JobError(str(problem)) from problem
+
+
+def _describe(catalog: Catalog, origin: Origin, progress: JobProgress) -> dict[str, Any]:
+    metadata = origin.read_table()
+    if metadata is None:
+        raise JobError("Neither pictures nor metadata were given.")
+    metadata.require_yes(origin.accept_findings, ACCEPT)
+    if origin.where:
+        metadata = metadata.where(origin.where)
+    return describe_images(catalog=catalog, metadata=metadata, progress=progress)
 
 
 def drop_uploads_of(job: Job) -> None:

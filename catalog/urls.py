@@ -3,6 +3,7 @@ from django.urls import path
 from catalog import views
 from catalog.curation import views as curation_views
 from catalog.images import views as images_views
+from catalog.importing import views as importing_views
 
 app_name = "catalog"
 urlpatterns = [
@@ -11,6 +12,7 @@ urlpatterns = [
     path("catalogs/new/name/", views.name, name="name"),
     path("catalogs/<slug:slug>/", views.catalog, name="catalog"),
     path("catalogs/<slug:slug>/import/", views.fill, name="fill"),
+    path("catalogs/<slug:slug>/import/check/", importing_views.check, name="check"),
     path("catalogs/<slug:slug>/report/", views.report, name="report"),
     path("catalogs/<slug:slug>/report.csv", views.report_file, name="report_file"),
     path("catalogs/<slug:slug>/delete/", views.delete, name="delete"),

@@ -9,9 +9,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
-from django_htmx.http import HttpResponseClientRedirect
 
-from accounts.access import admin_required, reader_required, signed_in
+from accounts.access import admin_required, reader_required
 from audit.actions import Action
 from audit.services import record
 from catalog.browsing.browse import image_page, without_lost
@@ -19,6 +18,7 @@ from catalog.browsing.facets import facets, list_attributes
 from catalog.browsing.filters import parse_filter, parse_place
 from catalog.browsing.pages import page_frame
 from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
+from catalog.importing.views import begin_import
 from catalog.models import Catalog
 from catalog.queries import catalog_cards, latest_report
 from catalog.services import (
@@ -26,7 +26,6 @@ from catalog.services import (
     create_catalog,
     delete_catalog,
     dependents,
-    start_import,
 )
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
@@ -61,8 +60,9 @@ def new(request: HttpRequest) -> HttpResponseBase:
         except Refused as problem:  # somebody else took the name just now
             form.add_error("slug", str(problem))
         else:
-            if _started(request, form, catalog):
-                return _to(request, catalog)
+            answer = begin_import(request, form, catalog)
+            if answer is not None:
+                return answer
             delete_catalog(catalog=catalog)
     return render(request, "catalog/new.html", {"form": form})
 
@@ -80,25 +80,12 @@ def name(request: HttpRequest) -> HttpResponse:
 def fill(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Import more pictures or newer metadata into a catalog."""
     catalog = get_object_or_404(Catalog, slug=slug)
-    form = ImportForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid() and _started(request, form, catalog):
-        return _to(request, catalog)
+    form = ImportForm(request.POST or None, request.FILES or None, catalog=catalog)
+    if request.method == "POST" and form.is_valid():
+        answer = begin_import(request, form, catalog)
+        if answer is not None:
+            return answer
     return render(request, "catalog/fill.html", {**page_frame(request, catalog), "form": form})
-
-
-def _started(request: HttpRequest, form: ImportForm, catalog: Catalog) -> bool:
-    """Keep the uploads and queue the import; on failure say why in the form."""
-    try:
-        start_import(catalog=catalog, origin=form.keep(), owner=signed_in(request))
-    except (Refused, OSError) as problem:
-        form.add_error(None, str(problem))
-        return False
-    return True
-
-
-def _to(request: HttpRequest, catalog: Catalog) -> HttpResponse:
-    answer = redirect("catalog:catalog", catalog.slug)
-    return HttpResponseClientRedirect(answer.url) if "HX-Request" in request.headers else answer
 
 
 @require_safe

@@ -60,6 +60,7 @@ def import_source(
 
     Returns:
         `images` (different pictures of this source), `products` (those named by them),
+        `table` (how the metadata were read, see `Metadata.report`),
         `duplicates` (files with the bytes of another), `near_duplicates` (pairs, in the whole
         catalog), `files`, `skipped` (left behind by systems), `metadata` (the name of what
         describes them, or ""), `others` (no pictures),
@@ -90,6 +91,7 @@ def import_source(
         "files": len(run.paths),
         "skipped": source.n_junk,
         "metadata": name,
+        "table": metadata.report(len(run.pairing.rows)) if metadata is not None else {},
         "converted": dict(sorted((+run.conversions).items())),
         "unusual": [asdict(problem) for problem in sorted(run.unusual)],
         "others": [other for other in sorted(source.others) if other != name][:100],

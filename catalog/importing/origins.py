@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -11,10 +12,21 @@ from catalog.images.remote_originals import is_open, remote
 from catalog.importing.uploads import upload_path
 from lookalike.images.layouts.read import LAYOUTS, layout_metadata
 from lookalike.images.manifest import RemoteSource
-from lookalike.images.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
+from lookalike.images.metadata import (
+    MAX_BYTES,
+    Choice,
+    Metadata,
+    MetadataError,
+    Preview,
+    read_metadata,
+    read_preview,
+)
+from lookalike.images.problems import Problem
 from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
 
 INSIDE = "metadata.csv"
+INSIDE_ALSO = ("metadata.jsonl", "metadata.xlsx")  # read where they are whole
+ACCEPT = "tick “Take the values as they stand”, or give --accept-findings (accept_findings)"
 CLOSED = (
     "This site reads no pictures from elsewhere. Name the hosts in REMOTE_HOSTS, or the buckets "
     "in REMOTE_S3_BUCKETS (docs/importing.md), and start it again."
@@ -23,7 +35,7 @@ CLOSED = (
 
 @dataclass(frozen=True)
 class Origin:
-    """A folder, zip or manifest, and metadata if there are any.
+    """A folder, zip or manifest, and metadata if there are any; or metadata alone.
 
     Attributes:
         path: absolute path on the server, unless `upload` is set.
@@ -39,6 +51,9 @@ class Origin:
         is_restricted: the path must lie in settings.IMPORT_FOLDERS, because it was chosen in
             a browser.
         names_encoding: of a zip's names that do not say theirs; "" to guess it.
+        columns: what the columns of the metadata are, as `Choice` has them; {} to detect it.
+        accept_findings: values that would merge or split products or classes are taken as they
+            stand.
     """
 
     path: str = ""
@@ -52,6 +67,18 @@ class Origin:
     is_manifest: bool = False
     is_restricted: bool = True
     names_encoding: str = ""
+    columns: dict[str, Any] = field(default_factory=dict)
+    accept_findings: bool = False
+
+    @property
+    def only_describes(self) -> bool:
+        """Whether it has metadata and no pictures."""
+        return not (self.path or self.upload)
+
+    @property
+    def choice(self) -> Choice:
+        """What a person said the columns are."""
+        return Choice.of(self.columns)
 
     def open_source(self) -> Source:
         """Open the folder, zip or manifest.
@@ -82,7 +109,8 @@ class Origin:
 
         Raises:
             MetadataError: unreadable, or not usable at all; or no row is wanted, or some are and
-                there are none.
+                there are none; or values would merge or split products or classes, and nobody
+                has accepted them.
             InputError: the source is not laid out so.
         """
         if isinstance(source, RemoteSource):
@@ -91,8 +119,10 @@ class Origin:
             metadata = (
                 layout_metadata(self.layout, source)
                 if self.layout
-                else self._metadata_file() or _metadata_inside(source)
+                else self.read_table() or self._metadata_inside(source)
             )
+        if metadata is not None:
+            metadata.require_yes(self.accept_findings, ACCEPT)
         if not self.where:
             return metadata
         if metadata is None:
@@ -102,7 +132,25 @@ class Origin:
             )
         return metadata.where(self.where)
 
-    def _metadata_file(self) -> Metadata | None:
+    def read_table(self) -> Metadata | None:
+        """Read the metadata file that was given; None if none was.
+
+        Raises:
+            MetadataError: unreadable, or not usable at all.
+        """
+        found = self._metadata_content()
+        return None if found is None else read_metadata(*found, choice=self.choice)
+
+    def preview(self) -> Preview | None:
+        """Return the beginning of the metadata file that was given, if it is a table.
+
+        Raises:
+            MetadataError: unreadable, or no table.
+        """
+        found = self._metadata_content()
+        return None if found is None else read_preview(*found, choice=self.choice)
+
+    def _metadata_content(self) -> tuple[bytes, str] | None:
         if not (self.metadata_upload or self.metadata_path):
             return None
         given = self.metadata_upload
@@ -113,26 +161,35 @@ class Origin:
                 content = file.read(MAX_BYTES + 1)
         except OSError as problem:
             raise MetadataError(f"{name} cannot be read: {problem.strerror}.") from problem
-        return read_metadata(content, name)
+        return content, name
+
+    def _metadata_inside(self, source: Source) -> Metadata | None:
+        """Read the metadata of the folder in which all pictures lie, if there are any."""
+        for name in _tables_inside(source):
+            try:
+                with source.opened(name) as file:
+                    return read_metadata(file.read(MAX_BYTES + 1), name, choice=self.choice)
+            except (MetadataError, UnreadableFileError) as problem:
+                if not name.endswith(INSIDE):
+                    source.notes.append(Problem(name, f"It was not read as metadata: {problem}"))
+                    continue
+                raise MetadataError(
+                    f"{problem} It lies in {source.name}: correct it there, rename it to go "
+                    "without, or give other metadata."
+                ) from problem
+        return None
 
 
-def _metadata_inside(source: Source) -> Metadata | None:
-    """Read the `metadata.csv` of the folder in which all pictures lie, if there is one."""
-    for name in source.others:
-        folder, _, file = name.rpartition("/")
-        if file != INSIDE or not all(
-            p.startswith(f"{folder}/" * bool(folder)) for p in source.paths
-        ):
-            continue
-        try:
-            with source.opened(name) as file_inside:
-                return read_metadata(file_inside.read(MAX_BYTES + 1), name)
-        except (MetadataError, UnreadableFileError) as problem:
-            raise MetadataError(
-                f"{problem} It lies in {source.name}: mend it there, give it another name to go "
-                "without, or give other metadata."
-            ) from problem
-    return None
+def _tables_inside(source: Source) -> list[str]:
+    """Return the metadata files of the folder in which all pictures lie, `metadata.csv` first."""
+    found = []
+    for wanted in (INSIDE, *INSIDE_ALSO):
+        for name in source.others:
+            folder, _, file = name.rpartition("/")
+            start = f"{folder}/" if folder else ""
+            if file == wanted and all(path.startswith(start) for path in source.paths):
+                found.append(name)
+    return found
 
 
 def allowed_folder(path: str) -> Path:

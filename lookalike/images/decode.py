@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import imagehash
 from PIL import Image
 
+from lookalike.images.colours import to_srgb
 from lookalike.images.pixels import (
     ACCEPTED,
     MAX_BYTES,
@@ -16,7 +17,6 @@ from lookalike.images.pixels import (
     decode,
     flattened,
     picture_format,
-    to_srgb,
 )
 
 __all__ = [

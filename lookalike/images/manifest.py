@@ -25,9 +25,10 @@ from lookalike.images.metadata import (
     Metadata,
     MetadataError,
     as_text,
-    csv_cells,
     make_row,
 )
+from lookalike.images.metadata_columns import check_header
+from lookalike.images.metadata_table import read_table
 from lookalike.images.paths import shown
 from lookalike.images.problems import Problem
 from lookalike.images.remote import Remote, RemoteError
@@ -59,6 +60,7 @@ class RemoteSource(Source):
             if number > MAX_FILES:
                 raise MetadataError(f"{name} has more than {MAX_FILES:,} rows. Split it.")
             self._add(number, cells)
+        self.metadata.repair(PRODUCT)
         self.paths = sorted(self.urls)
 
     def read(self, path: str) -> bytes:
@@ -141,17 +143,24 @@ def _rows(manifest: Path, name: str) -> Iterator[tuple[int, Cells | Problem]]:
         return
     if len(content) > MAX_BYTES:
         raise MetadataError(f"{name} is larger than {MAX_BYTES // 2**20} MB. Split it.")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise MetadataError(f"{name} line 1 is not UTF-8 but UTF-16: save the file as UTF-8.")
-    if content.startswith((b"\x1f\x8b", b"PK\x03\x04")):
-        raise MetadataError(f"{name} is packed. Unpack it, and give the manifest itself.")
     body = content.removeprefix(b"\xef\xbb\xbf")
     if not body.strip():
         raise MetadataError(f"{name} is empty.")
     if body.lstrip()[:1] == b"{":
         yield from _json_rows(body, name)
     else:
-        yield from csv_cells(body, name, (URL,))
+        yield from _table_rows(content, name)
+
+
+def _table_rows(content: bytes, name: str) -> Iterator[tuple[int, Cells | Problem]]:
+    table = read_table(content, name)
+    check_header(table.header, name)
+    if URL not in table.header:
+        listed = ", ".join(f"“{column}”" for column in table.header[:20])
+        raise MetadataError(f"{name} has no column {URL}. Its header is: {listed}.")
+    for row in table.rows:
+        yield row.number, dict(zip(table.header, row.cells, strict=True))
+    yield from ((0, problem) for problem in table.problems)
 
 
 def _json_rows(body: bytes, name: str) -> Iterator[tuple[int, Cells | Problem]]:

@@ -1,49 +1,80 @@
-"""Read the metadata of a catalog: CSV, or the JSON of the VSD benchmark.
+"""Read the metadata of a catalog: a table of any usual kind, or the JSON of the VSD benchmark.
 
-CSV: UTF-8, commas, a header with `path` and `product_id`; each further column is an attribute,
-and an empty cell means that it is not known. JSON: `{"images": [{"id", "path", ...}]}`, where
-`id` is the product (Barkan et al., VSD benchmark, 2023) and further keys are attributes.
+Tables have a column that names the file, one that names the product, and attributes; an empty
+cell means that the value is not known. JSON: `{"images": [{"id", "path", ...}]}`, where `id` is
+the product (Barkan et al., VSD benchmark, 2023) and further keys are attributes.
 
-A row that is wrong is left out and reported; a file that is wrong as a whole is refused.
+A row that is wrong is left out and reported; a file that is wrong as a whole is refused. Values
+that would merge or split products or classes are findings, which a person has to confirm.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lookalike.images.paths import UnsafePathError, clean_path, shown
+from lookalike.images.metadata_columns import PRODUCT, Choice, Columns, find_columns
+from lookalike.images.metadata_json import (
+    entries_as_table,
+    json_document,
+    vsd_entries,
+    vsd_row,
+)
+from lookalike.images.metadata_table import (
+    MAX_BYTES,
+    MAX_ROWS,
+    MetadataTable,
+    read_table,
+)
+from lookalike.images.metadata_values import repair_values
 from lookalike.images.problems import Problem
+from lookalike.images.rows import (
+    MAX_ATTRIBUTE,
+    MAX_COLUMNS,
+    MAX_PRODUCT,
+    MetadataError,
+    Row,
+    UnknownColumnsError,
+    as_text,
+    make_row,
+)
+from lookalike.io.values import Finding
 
-MAX_BYTES = 256 * 2**20
-MAX_ROWS = 2_000_000
-MAX_PRODUCT = 200
-MAX_ATTRIBUTE_NAME = 100
-MAX_ATTRIBUTE = 2000
-MAX_COLUMNS = 200
-CSV_COLUMNS = ("path", "product_id")
+__all__ = [
+    "MAX_ATTRIBUTE",
+    "MAX_BYTES",
+    "MAX_COLUMNS",
+    "MAX_PRODUCT",
+    "Choice",
+    "Metadata",
+    "MetadataError",
+    "Preview",
+    "Row",
+    "UnknownColumnsError",
+    "as_text",
+    "make_row",
+    "read_metadata",
+    "read_preview",
+]
 
-
-class MetadataError(Exception):
-    """The metadata file cannot be used at all; the message names file, line and remedy."""
-
-
-class _RowError(Exception):
-    """One row cannot be used; the message says why."""
+N_PREVIEW = 5
 
 
 @dataclass(frozen=True)
-class Row:
-    """What the metadata say of one file."""
+class Preview:
+    """The beginning of a table, for the person who gave it.
 
-    path: str
-    product_id: str
-    attributes: dict[str, str]
-    number: int
+    Attributes:
+        columns: name and use of each: "file", "product", "attribute", or why it is left out.
+        rows: the first rows, a cell for each column.
+        details: how the table was read.
+        n_rows: of the table, those that cannot be used included.
+    """
+
+    columns: list[tuple[str, str]]
+    rows: list[list[str]]
+    details: str
+    n_rows: int
 
 
 @dataclass
@@ -51,8 +82,10 @@ class Metadata:
     """The usable rows by path, and what was wrong with the others.
 
     Attributes:
-        notes: what is to be known of it, though nothing is wrong.
+        notes: remarks on the table, though nothing is wrong.
         names_all: only files with a row are wanted.
+        findings: values that may not be what they were.
+        preview: None for what is no table.
     """
 
     name: str
@@ -60,6 +93,8 @@ class Metadata:
     problems: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
     names_all: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    preview: Preview | None = None
 
     def where(self, condition: str) -> Metadata:
         """Return the rows of one value of an attribute, files without a row left out.
@@ -71,66 +106,153 @@ class Metadata:
             MetadataError: no row has it.
         """
         name, _, value = (part.strip() for part in condition.partition("="))
-        kept = {path: row for path, row in self.rows.items() if row.attributes.get(name) == value}
-        if not kept:
+        rows = {path: row for path, row in self.rows.items() if row.attributes.get(name) == value}
+        if not rows:
             values = sorted({row.attributes.get(name, "") for row in self.rows.values()} - {""})
             known = f"it is {', '.join(values[:10])}" if values else "no row says it"
             raise MetadataError(f"{self.name}: no row has {name}={value}; {known}.")
-        return Metadata(self.name, kept, self.problems, self.notes, names_all=True)
+        return Metadata(
+            self.name, rows, self.problems, self.notes, True, self.findings, self.preview
+        )
+
+    def repair(self, product_name: str) -> None:
+        """Repair the values of all rows, and find those that look damaged.
+
+        Args:
+            product_name: what the table calls the product.
+        """
+        self.findings, notes = repair_values(self.rows, product_name)
+        self.notes += [Problem(self.name, note) for note in notes]
+
+    def report(self, n_used: int) -> dict[str, Any]:
+        """Return how the table was read: details, use of each column, rows read and left out.
+
+        Args:
+            n_used: rows that describe a picture.
+        """
+        seen = self.preview
+        return {
+            "details": seen.details if seen else "",
+            "columns": [list(column) for column in seen.columns] if seen else [],
+            "rows": seen.n_rows if seen else len(self.rows),
+            "used": n_used,
+        }
+
+    @property
+    def grave_findings(self) -> list[str]:
+        """Sentences on values that would merge or split products or classes."""
+        return [f"{self.name}: {one.message()}." for one in self.findings if one.needs_yes]
+
+    def require_yes(self, is_given: bool, how: str) -> None:
+        """Refuse values that would merge or split products or classes unless somebody accepts.
+
+        Args:
+            is_given: somebody has.
+            how: what to do to accept, for the message.
+
+        Raises:
+            MetadataError: there are such values, and nobody has accepted them.
+        """
+        if self.grave_findings and not is_given:
+            listed = " ".join(self.grave_findings)
+            raise MetadataError(
+                f"{listed} Correct the table; or take the values as they stand: {how}."
+            )
 
 
-def read_metadata(content: bytes, name: str, *, with_products: bool = True) -> Metadata:
-    """Read a metadata file of either format.
+def read_metadata(
+    content: bytes,
+    name: str,
+    *,
+    with_products: bool = True,
+    choice: Choice | None = None,
+) -> Metadata:
+    """Read metadata of any kind; which it is, the content says.
 
-    Rows are numbered as a spreadsheet shows them: the header of a CSV is row 1. The entries of
-    a JSON list are counted from 1. Of rows with one path the first is used.
+    Rows are numbered as a spreadsheet shows them: the header is row 1. The entries of a JSON
+    list are counted from 1, those of JSON lines by line. Of rows with one path the first is used.
 
     Args:
-        content: the file's bytes.
-        name: its file name, for messages; `.json` tells the format.
-        with_products: a CSV without the column product_id is refused.
+        content: the file's bytes: CSV, a workbook, JSON, JSON lines or parquet.
+        name: its file name, for messages.
+        with_products: a table without a product is refused.
+        choice: what the columns are; detected where it is silent.
 
     Raises:
-        MetadataError: not UTF-8 in header or JSON, columns missing or doubled, not CSV or
-            JSON, too large, or of too many rows.
+        MetadataError: empty, broken, too large, of too many rows; columns missing or doubled.
     """
-    if len(content) > MAX_BYTES:
-        raise MetadataError(f"{name} is larger than {MAX_BYTES // 2**20} MB.")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise MetadataError(f"{name} line 1 is not UTF-8 but UTF-16: save the file as UTF-8.")
-    body = content.removeprefix(b"\xef\xbb\xbf")
-    if not body.strip():
-        raise MetadataError(f"{name} is empty.")
-    is_json = name.lower().endswith(".json") or body.lstrip()[:1] in {b"{", b"["}
-    wanted = CSV_COLUMNS if with_products else CSV_COLUMNS[:1]
-    found = _json_rows(body, name) if is_json else _csv_rows(body, name, wanted)
+    chosen = choice or Choice()
+    document = json_document(content, name)
     metadata = Metadata(name)
-    for number, row in found:
-        if number > MAX_ROWS:
-            raise MetadataError(f"{name} has more than {MAX_ROWS:,} rows. Split it.")
-        _add(metadata, number, row)
+    if document is not None:
+        entries = vsd_entries(document, name, chosen)
+        if entries is not None:
+            for number, entry in enumerate(entries, start=1):
+                _add(metadata, number, vsd_row(entry, number, name))
+            metadata.repair(PRODUCT)
+            return metadata
+        table = entries_as_table(document, name)
+    else:
+        table = read_table(content, name)
+    _read_rows(metadata, table, chosen, with_products)
     return metadata
 
 
-def make_row(
-    path: str, product_id: str, attributes: dict[str, str], number: int, name: str
-) -> Row | Problem:
-    """Return a row, or what is wrong with it.
+def _read_rows(
+    metadata: Metadata, table: MetadataTable, choice: Choice, with_products: bool
+) -> None:
+    cells = [row.cells for row in table.rows]
+    columns = find_columns(table.header, cells, table.name, choice, with_products=with_products)
+    metadata.problems += table.problems
+    for row in table.rows:
+        texts = {name: _filled(row.cells[at]) for at, name in columns.attributes.items()}
+        product = "" if columns.product is None else _filled(row.cells[columns.product])
+        path = row.cells[columns.path].strip()
+        _add(metadata, row.number, make_row(path, product, texts, row.number, table.name))
+    product_name = PRODUCT if columns.product is None else columns.names[columns.product]
+    metadata.repair(product_name)
+    metadata.preview = _preview(table, columns)
 
-    Args:
-        path: of the image.
-        product_id: "" where unknown.
-        attributes: name to text.
-        number: of the row.
-        name: of the list that it is in, for messages.
+
+def _filled(cell: str) -> str:
+    return cell if cell.strip() else ""
+
+
+def _preview(table: MetadataTable, columns: Columns) -> Preview:
+    uses = {columns.path: "file", **dict.fromkeys(columns.attributes, "attribute")}
+    if columns.product is not None:
+        uses[columns.product] = "product"
+    uses |= columns.left_out
+    listed = [(name, uses[at]) for at, name in enumerate(columns.names)]
+    details = ", ".join([table.format, *table.details])
+    first = [row.cells for row in table.rows[:N_PREVIEW]]
+    return Preview(listed, first, details, len(table.rows) + len(table.problems))
+
+
+def read_preview(content: bytes, name: str, choice: Choice | None = None) -> Preview | None:
+    """Return the beginning of a table, even where nobody can tell what its columns are.
+
+    Returns:
+        None for the JSON of the VSD benchmark, which has no columns.
+
+    Raises:
+        MetadataError: as `read_metadata`, but for unknown columns.
     """
     try:
-        return _row(path, product_id, attributes, number)
-    except _RowError as problem:
-        return Problem(shown(path) or name, f"{name} row {number} was left out: {problem}.")
+        return read_metadata(content, name, choice=choice).preview
+    except UnknownColumnsError:
+        document = json_document(content, name)
+        is_table = document is None
+        table = read_table(content, name) if is_table else entries_as_table(document, name)
+    uses = [(column, "attribute") for column in table.header]
+    details = ", ".join([table.format, *table.details])
+    first = [row.cells for row in table.rows[:N_PREVIEW]]
+    return Preview(uses, first, details, len(table.rows) + len(table.problems))
 
 
 def _add(metadata: Metadata, number: int, row: Row | Problem) -> None:
+    if number > MAX_ROWS:
+        raise MetadataError(f"{metadata.name} has more than {MAX_ROWS:,} rows. Split it.")
     if isinstance(row, Problem):
         metadata.problems.append(row)
     elif (first := metadata.rows.get(row.path)) is not None:
@@ -138,163 +260,3 @@ def _add(metadata: Metadata, number: int, row: Row | Problem) -> None:
         metadata.problems.append(Problem(row.path, reason))
     else:
         metadata.rows[row.path] = row
-
-
-# ---- CSV ----
-def _csv_rows(body: bytes, name: str, wanted: Sequence[str]) -> Iterator[tuple[int, Row | Problem]]:
-    for number, texts in csv_cells(body, name, wanted):
-        if isinstance(texts, Problem):
-            yield number, texts
-        else:
-            path, product_id = texts.pop("path"), texts.pop("product_id", "")
-            yield number, make_row(path, product_id, texts, number, name)
-
-
-def csv_cells(
-    body: bytes, name: str, wanted: Sequence[str]
-) -> Iterator[tuple[int, dict[str, str] | Problem]]:
-    """Yield the number of each row with its cells by column, or with what is wrong with it.
-
-    Raises:
-        MetadataError: a wanted column is absent, or the file as a whole cannot be used.
-    """
-    # Bytes that are no UTF-8 become lone surrogates, which mark the rows to refuse.
-    text = io.StringIO(body.decode("utf-8", "surrogateescape"), newline="")
-    reader = csv.reader(text, strict=True, skipinitialspace=True)
-    try:
-        header = [column.strip() for column in next(reader)]
-        _check_header(header, name, wanted)
-        start = reader.line_num + 1
-        for number, cells in enumerate(reader, start=2):
-            if any(cells):
-                place = f"{name} line {start}"
-                yield number, _cells(header, cells, number, name, place)
-            start = reader.line_num + 1
-    except csv.Error as problem:
-        raise MetadataError(
-            f"{name} line {reader.line_num} is not proper CSV: {problem}. "
-            "Check the quotes there, and save again."
-        ) from problem
-
-
-def _check_header(header: list[str], name: str, wanted: Sequence[str]) -> None:
-    for column in header:
-        _check_utf8(column, f"{name} line 1")
-    found = ", ".join(f"“{column}”" for column in header[:20])
-    missing = [column for column in wanted if column not in header]
-    if missing:
-        hint = ""
-        if len(header) == 1 and any(sign in header[0] for sign in ";\t|"):
-            hint = " Separate the columns by commas."
-        raise MetadataError(
-            f"{name} has no column {' and no column '.join(missing)}. Its header is: {found}.{hint}"
-        )
-    if len(header) > MAX_COLUMNS:
-        raise MetadataError(f"{name} has {len(header)} columns; at most {MAX_COLUMNS} are read.")
-    for position, column in enumerate(header, start=1):
-        if not column:
-            raise MetadataError(f"{name}: column {position} has no name. Name or delete it.")
-        if header.index(column) != position - 1:
-            raise MetadataError(f"{name} has two columns named “{column}”. Rename one.")
-        if len(column) > MAX_ATTRIBUTE_NAME:
-            raise MetadataError(f"{name}: the name of column {position} is too long.")
-
-
-def _cells(
-    header: list[str], cells: list[str], number: int, name: str, place: str
-) -> dict[str, str] | Problem:
-    try:
-        for cell in cells:
-            _check_utf8(cell, place)
-    except MetadataError as problem:
-        return Problem(name, f"Row {number} was left out: {problem}")
-    if len(cells) != len(header):
-        reason = f"it has {len(cells)} cells where the header has {len(header)}"
-        first = dict(zip(header, cells, strict=False))
-        called = first.get("path") or first.get("url") or name
-        return Problem(shown(called), f"{name} row {number} was left out: {reason}.")
-    return {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
-
-
-def _check_utf8(text: str, place: str) -> None:
-    bad = next((c for c in text if "\udc80" <= c <= "\udcff"), None)
-    if bad is not None:
-        byte = ord(bad) - 0xDC00
-        readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        raise MetadataError(
-            f"{place} is not UTF-8 (byte 0x{byte:02x} in “{readable[:80]}”): "
-            "save the file as UTF-8."
-        )
-
-
-# ---- JSON ----
-def _json_rows(body: bytes, name: str) -> Iterator[tuple[int, Row | Problem]]:
-    try:
-        document = json.loads(body.decode("utf-8"))
-    except UnicodeDecodeError as problem:
-        line = body.count(b"\n", 0, problem.start) + 1
-        raise MetadataError(
-            f"{name} line {line} is not UTF-8 (byte 0x{body[problem.start]:02x}): "
-            "save the file as UTF-8."
-        ) from None
-    except json.JSONDecodeError as problem:
-        raise MetadataError(
-            f"{name} line {problem.lineno} is not proper JSON: {problem.msg}."
-        ) from None
-    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
-        raise MetadataError(f"{name} is nested too deeply, or a number is too long.") from None
-    images = document.get("images") if isinstance(document, dict) else document
-    if not isinstance(images, list):
-        raise MetadataError(f'{name} must be an object {{"images": [...]}}.')
-    for number, entry in enumerate(images, start=1):
-        yield number, _json_row(entry, number, name)
-
-
-def _json_row(entry: Any, number: int, name: str) -> Row | Problem:
-    path = entry.get("path") if isinstance(entry, dict) else None
-    try:
-        if not isinstance(entry, dict):
-            raise _RowError("it is not an object")
-        for key in ("path", "id"):
-            if key not in entry:
-                raise _RowError(f"it has no “{key}”")
-        if not isinstance(path, str):
-            raise _RowError("its “path” is not text")
-        texts = {str(k): as_text(v) for k, v in entry.items() if k not in {"path", "id"}}
-        return _row(path, as_text(entry["id"]), texts, number)
-    except _RowError as problem:
-        subject = shown(path) if isinstance(path, str) and path else name
-        return Problem(subject, f"{name} entry {number} was left out: {problem}.")
-
-
-def as_text(value: Any) -> str:
-    """Return a JSON value as an attribute's text: "" for null, lists and objects as JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.strip()
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-# ---- both ----
-def _row(path: str, product_id: str, texts: dict[str, str], number: int) -> Row:
-    try:
-        cleaned = clean_path(path)
-    except UnsafePathError as problem:
-        raise _RowError(str(problem)) from None
-    if len(product_id) > MAX_PRODUCT:
-        raise _RowError(f"its product has more than {MAX_PRODUCT} characters")
-    attributes = {name: text for name, text in texts.items() if text}
-    if len(attributes) > MAX_COLUMNS:
-        raise _RowError(f"it has more than {MAX_COLUMNS} attributes")
-    for name, text in {"product_id": product_id, **attributes}.items():
-        if not _is_storable(name) or not _is_storable(text):
-            raise _RowError(f"“{shown(name)}” has characters that cannot be stored")
-        if len(text) > MAX_ATTRIBUTE or len(name) > MAX_ATTRIBUTE_NAME:
-            raise _RowError(f"“{shown(name)[:40]}” is longer than {MAX_ATTRIBUTE:,} characters")
-    return Row(cleaned, product_id, attributes, number)
-
-
-def _is_storable(text: str) -> bool:
-    """Whether PostgreSQL can store it: no NUL and no half of a surrogate pair."""
-    return "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)

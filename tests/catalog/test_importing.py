@@ -134,7 +134,7 @@ def test_metadata_beside_the_pictures_are_read_where_none_are_given(
 
 
 def test_metadata_beside_the_pictures_that_cannot_be_used_say_what_to_do(import_files: Importer):
-    with pytest.raises(JobError, match=r"no column product_id.*It lies in photos: mend it"):
+    with pytest.raises(JobError, match=r"no column product_id.*It lies in photos: correct it"):
         import_files({**THREE, "metadata.csv": b"path\na.jpg\n"})
     assert Image.objects.count() == 0
     deeper = {**THREE, "b/metadata.csv": b"path\na.jpg\n"}  # beside one picture only

@@ -214,9 +214,9 @@ def test_json_lines_and_parquet_say_the_same(
     [
         (b"", "m.csv is empty"),
         (b"path,product_id\na,b\n", "has no column url"),
-        (b"\x1f\x8b\x08\x00", "m.csv is packed"),
+        (b"\x1f\x8b\x08\x00", "m.csv is a gzip archive"),
         (b"PAR1 and then nothing", "not readable as parquet"),
-        (b"\xff\xfeu\x00", "UTF-16"),
+        (b"\xff\xfeu\x00", "no column url"),
         (b"url,url\na,b\n", "two columns named"),
     ],
 )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from catalog.importing.origins import Origin
+from catalog.importing.origins import ACCEPT, Origin
 from catalog.models import Catalog
 from catalog.services import create_catalog, import_job, import_work
 from jobs.work.commands import JobCommand
 from lookalike.images.layouts.read import LAYOUTS
-from lookalike.images.metadata import MetadataError
+from lookalike.images.metadata import Choice, MetadataError
 from lookalike.images.sources import SourceError
 
 
@@ -35,7 +36,29 @@ class Command(JobCommand):
             type=Path,
             help="CSV, JSON lines or parquet of pictures that stay elsewhere",
         )
-        parser.add_argument("--metadata", type=Path, help="CSV, or JSON of the VSD benchmark")
+        parser.add_argument(
+            "--metadata",
+            type=Path,
+            help="CSV, .xlsx, JSON, JSON lines or parquet; without DIR_OR_ZIP it describes the "
+            "pictures that are in the catalog",
+        )
+        parser.add_argument(
+            "--path-column", default="", metavar="NAME", help="that names the file; or detected"
+        )
+        parser.add_argument(
+            "--product-column",
+            default="",
+            metavar="NAME",
+            help="that names the product; - for none; or detected",
+        )
+        parser.add_argument(
+            "--ignore-column", action="append", default=[], metavar="NAME", help="leave it out"
+        )
+        parser.add_argument(
+            "--accept-findings",
+            action="store_true",
+            help="take values as they stand that would merge or split products or classes",
+        )
         parser.add_argument(
             "--layout", choices=sorted(LAYOUTS), help="the folder is a published data set"
         )
@@ -51,8 +74,7 @@ class Command(JobCommand):
         parser.add_argument("--name", help="the catalog's name for people, if it is new")
 
     def handle(self, *args: object, **options: Any) -> None:
-        names = ("source", "manifest", "metadata", "layout", "where", "names_encoding")
-        origin = _origin(**{name: options[name] for name in names})
+        origin = _origin(options)
         catalog, is_new = _catalog(options["slug"], options["name"])
         try:
             result = self.run_work(**import_job(catalog, origin), work=import_work)
@@ -67,40 +89,48 @@ class Command(JobCommand):
             raise CommandError(_nothing(origin, result))
 
 
-def _origin(
-    source: Path | None,
-    *,
-    manifest: Path | None,
-    metadata: Path | None,
-    layout: str | None,
-    where: str,
-    names_encoding: str,
-) -> Origin:
+def _origin(options: dict[str, Any]) -> Origin:
     """Return the origin, after a look that leaves no catalog behind when it cannot be used."""
-    place = manifest or source
-    if place is None or (manifest and source):
-        raise CommandError("Give a folder or zip, or --manifest FILE.")
+    source, manifest, metadata = (options[name] for name in ("source", "manifest", "metadata"))
+    layout, place = options["layout"], manifest or source
+    if (place is None and metadata is None) or (manifest and source):
+        raise CommandError("Give a folder or zip, or --manifest FILE, or --metadata FILE alone.")
     if manifest and (metadata or layout):
         raise CommandError("A manifest says all that --metadata or --layout would; leave them out.")
     if layout and metadata:
         raise CommandError("--layout says all that --metadata would; give one of them.")
     origin = Origin(
-        path=str(place.absolute()),
+        path=str(place.absolute()) if place else "",
         metadata_path=str(metadata.absolute()) if metadata else "",
-        source_name=place.resolve().name,
+        source_name=place.resolve().name if place else metadata.name if metadata else "",
         metadata_name=metadata.name if metadata else "",
         layout=layout or "",
-        where=where,
+        where=options["where"],
         is_manifest=manifest is not None,
         is_restricted=False,
-        names_encoding=names_encoding,
+        names_encoding=options["names_encoding"],
+        columns=asdict(
+            Choice(
+                options["path_column"], options["product_column"], tuple(options["ignore_column"])
+            )
+        ),
+        accept_findings=options["accept_findings"],
     )
     try:
+        if origin.only_describes:
+            return _checked(origin)
         with origin.open_source() as opened:
             if not layout:  # its lists may be long, and are read by the import
                 origin.read_metadata(opened)
     except (MetadataError, SourceError) as problem:
         raise CommandError(str(problem)) from problem
+    return origin
+
+
+def _checked(origin: Origin) -> Origin:
+    metadata = origin.read_table()
+    if metadata is not None:
+        metadata.require_yes(origin.accept_findings, ACCEPT)
     return origin
 
 
@@ -135,6 +165,13 @@ def _lines(catalog: Catalog, result: dict[str, Any]) -> list[str]:
     ]
     if result["skipped"]:
         lines.append(f"Left out: {result['skipped']:,} files of desktops and network disks")
+    if result["table"]:
+        table = result["table"]
+        uses = ", ".join(f"{name} = {use}" for name, use in table["columns"])
+        lines.append(
+            f"{result['metadata']}: {table['details'] or 'read'}; {table['rows']:,} rows, "
+            f"{table['used']:,} used" + (f"; {uses}" if uses else "")
+        )
     lines += [f"Converted: {what}: {n:,} files" for what, n in result["converted"].items()]
     for title, key in (
         ("Refused", "broken"),
