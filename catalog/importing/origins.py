@@ -99,8 +99,13 @@ class Origin:
             if not is_open():
                 raise SourceError(CLOSED)
             return RemoteSource(path, self.source_name or path.name, remote())
-        opened = LAYOUTS[self.layout].open if self.layout else open_source
-        return opened(path, self.source_name or None, self.names_encoding)
+        label = self.source_name or None
+        if not self.layout:
+            return open_source(path, label, self.names_encoding)
+        reads_neighbours = not self.is_restricted or _is_allowed(path.parent)
+        return LAYOUTS[self.layout].open(
+            path, label, self.names_encoding, with_neighbours=reads_neighbours
+        )
 
     def read_metadata(self, source: Source) -> Metadata | None:
         """Read the metadata, or what the layout's lists say; None when there are none.
@@ -202,11 +207,15 @@ def allowed_folder(path: str) -> Path:
         real = Path(path).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):
         raise SourceError("There is no such folder on the server.") from None
-    if not any(real.is_relative_to(root) for root in settings.IMPORT_FOLDERS):
+    if not _is_allowed(real):
         raise SourceError("There is no such folder on the server.")
     if not real.is_dir():
         raise SourceError("That is not a folder.")
     return real
+
+
+def _is_allowed(real: Path) -> bool:
+    return any(real.is_relative_to(root) for root in settings.IMPORT_FOLDERS)
 
 
 def offered_folders() -> list[Path]:

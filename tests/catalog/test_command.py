@@ -162,6 +162,20 @@ def test_a_published_data_set_comes_in_with_what_its_lists_say(
     assert (result["images"], result["files"]) == (1, 1)
 
 
+def test_cub_comes_in_from_its_own_folder_with_the_attributes_next_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: Any
+):
+    folder = write_published_set("cub", tmp_path / "set") / "CUB_200_2011"
+    assert run(capsys, "birds", folder, "--layout", "cub")["images"] == 3
+    path = "images/001.Black_footed_Albatross/a_0001.jpg"
+    image = Image.objects.get(source_files__path=path)
+    assert image.attributes["has_bill_shape"] == "dagger"
+    for allowed, is_read in ((folder.parent, True), (folder, False)):
+        settings.IMPORT_FOLDERS = [allowed.resolve()]
+        with Origin(path=str(folder), layout="cub").open_source() as source:
+            assert ("attributes.txt" in source.others) is is_read
+
+
 def test_a_data_set_that_is_none_leaves_no_catalog(tmp_path: Path):
     folder = write_published_set("sop", tmp_path / "set")
     for words, reason in (

@@ -118,7 +118,7 @@ def _annotations(options: dict[str, Any]) -> Annotations | None:
     files, _ = _types(options["types"])
     if len(files) > 1:
         raise CommandError(f"types: two files, {files[0]} and {files[1]}; VAW has one.")
-    if bool(vaw) != bool(files) or (panoptic and vaw):
+    if bool(vaw) != bool(files) or (panoptic and (vaw or options["types"])):
         raise CommandError("Give --vaw with --types attribute_types.json, or --panoptic alone.")
     if vaw:
         return Annotations(tuple(vaw), Path(files[0]))

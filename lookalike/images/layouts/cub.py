@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lookalike.images.layouts.layout import Layout, Listing
 from lookalike.images.layouts.lists import Lists, whole
 from lookalike.images.problems import Problem
-from lookalike.images.sources import FolderSource, Source, open_source
+from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError
 
 # train_test_split.txt of the archive; Wah et al. (2011), CNS-TR-2011-001
 PUBLISHED = {"images": 11_788, "classes": 200, "train": 5_994, "test": 5_794}
 N_SEEN = 100
-NAMES_OF_ATTRIBUTES = "attributes.txt"
-
-
-def open_cub(path: Path, name: str | None = None, names_encoding: str = "") -> Source:
-    """Open CUB's folder or zip; the archive unpacks `attributes.txt` next to the folder.
-
-    Raises:
-        SourceError: as `open_source`.
-    """
-    source = open_source(path, name, names_encoding)
-    if isinstance(source, FolderSource):
-        source.include_neighbour(NAMES_OF_ATTRIBUTES)
-    return source
+NAMES_OF_ATTRIBUTES = "attributes.txt"  # the archive unpacks it next to the folder
 
 
 def read_cub(source: Source) -> Layout:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lookalike.images.layouts.cars import read_cars
 from lookalike.images.layouts.cirr import read_cirr_images
-from lookalike.images.layouts.cub import open_cub, read_cub
+from lookalike.images.layouts.cub import NAMES_OF_ATTRIBUTES, read_cub
 from lookalike.images.layouts.deepfashion import (
     read_consumer_to_shop,
     read_deepfashion_attributes,
@@ -23,20 +23,44 @@ from lookalike.images.layouts.movie_posters import read_movie_posters
 from lookalike.images.layouts.online_products import read_online_products
 from lookalike.images.layouts.synthetic_cars import read_synthetic_cars
 from lookalike.images.metadata import Metadata, Row, make_row
-from lookalike.images.sources import Source, open_source
+from lookalike.images.sources import FolderSource, Source, open_source
 
 
 @dataclass(frozen=True)
 class KnownLayout:
-    """A layout: its title for people, its reader, and the function that opens its folder."""
+    """A layout of a published data set.
+
+    Attributes:
+        title: for people.
+        read: its reader.
+        opener: opens its folder or zip.
+        neighbours: names of files that its archive unpacks next to the folder.
+    """
 
     title: str
     read: Callable[[Source], Layout]
     opener: Callable[[Path, str | None, str], Source] = open_source
+    neighbours: tuple[str, ...] = ()
 
-    def open(self, path: Path, name: str | None = None, names_encoding: str = "") -> Source:
-        """Open its folder or zip; arguments and errors as `open_source`."""
-        return self.opener(path, name, names_encoding)
+    def open(
+        self,
+        path: Path,
+        name: str | None = None,
+        names_encoding: str = "",
+        *,
+        with_neighbours: bool = True,
+    ) -> Source:
+        """Open its folder or zip; arguments and errors as `open_source`.
+
+        Args:
+            path, name, names_encoding: as `open_source`.
+            with_neighbours: also list the files next to the folder that the archive puts there.
+        """
+        source = self.opener(path, name, names_encoding)
+        if with_neighbours and isinstance(source, FolderSource):
+            for neighbour in self.neighbours:
+                source.include_neighbour(neighbour)
+        return source
 
 
 LAYOUTS = {
@@ -45,7 +69,7 @@ LAYOUTS = {
     "deepfashion-attributes": KnownLayout("DeepFashion attributes", read_deepfashion_attributes),
     "deepfashion-fine": KnownLayout("DeepFashion attributes, fine", read_deepfashion_fine),
     "sop": KnownLayout("Stanford Online Products", read_online_products),
-    "cub": KnownLayout("CUB-200-2011", read_cub, open_cub),
+    "cub": KnownLayout("CUB-200-2011", read_cub, neighbours=(NAMES_OF_ATTRIBUTES,)),
     "cars": KnownLayout("Stanford Cars", read_cars),
     "synthetic-cars": KnownLayout("Synthetic Cars", read_synthetic_cars),
     "movie-posters": KnownLayout("Movie Posters", read_movie_posters),
