@@ -246,8 +246,13 @@ def _compared(path: str, folder: Path, again: Path, compare_words: bool) -> Iter
 
 
 def _pictures(folder: Path, manifest: Manifest) -> Iterator[Finding]:
-    """Compare the images held with the table of images."""
-    named = dict(Folder(folder).rows("images", "file", "sha256"))
+    """Compare the images held with the table of images, and their names with their hashes."""
+    release = Folder(folder)
+    if release.info["schema_version"] >= FIRST_WITH_BOARD:
+        for image, sha256 in release.sha256_of.items():
+            if not sha256.startswith(image):
+                yield Finding("data/images.parquet", f"gives {image} the SHA-256 {sha256}")
+    named = dict(release.rows("images", "file", "sha256"))
     named.pop("", None)
     held = {path for path in manifest.files if path.startswith("images/")}
     for path in sorted(held ^ named.keys()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,19 @@ def test_a_manifest_of_another_schema_version_than_the_release_is_named(folder: 
     text = make_manifest(folder, "small", "1.0.0", SCHEMA_VERSION).text()
     (folder / MANIFEST).write_text(text, encoding="utf-8", newline="")
     assert "release.json" in {finding.path for finding in verify(folder).findings}
+
+
+def test_another_picture_under_the_name_of_an_image_is_named(folder: Path) -> None:
+    path = folder / "data/images.parquet"
+    images = pq.read_table(path)
+    rows = images.to_pylist()
+    row = next(row for row in rows if row["file"])
+    held = folder / row["file"]
+    held.write_bytes(held.read_bytes() + b"\0")
+    row["sha256"] = sha256(held.read_bytes()).hexdigest()
+    pq.write_table(pa.Table.from_pylist(rows, images.schema), path)
+    derive(folder)
+    assert path.relative_to(folder).as_posix() in named(folder)
 
 
 def _change_board(folder: Path, measure: str, column: str, value: object) -> None:
