@@ -1,4 +1,4 @@
-"""Triplets mined from captions: a reference, a target, and what of the target is to be said.
+"""Triplets mined from captions: a reference, a target and a condition.
 
 Source: Vaze et al., "GeneCIS" (CVPR 2023), section 5.2, with the details of its released code:
 where a target has the reference's object or image, another target is drawn for that reference.
@@ -35,7 +35,7 @@ NOT_CONCRETE = "not concrete enough"
 
 
 class Rated(Protocol):
-    """Says how concrete an entity is."""
+    """Ratings of how concrete an entity is."""
 
     def score(self, entity: str) -> float:
         """Return its rating, or MISSING."""
@@ -58,12 +58,12 @@ class MinedTriplet(NamedTuple):
 
 @dataclass(frozen=True)
 class Mined:
-    """What was mined, and why other draws were rejected.
+    """Mined triplets, and why other draws were rejected.
 
     Attributes:
         triplets: in the order of their numbers; a number without a triplet is left out.
         rejected: {reason: draws}.
-        n_given_up: numbers for which no draw was good.
+        n_given_up: numbers without a triplet after all their draws.
     """
 
     triplets: tuple[MinedTriplet, ...]
@@ -73,10 +73,10 @@ class Mined:
 
 @dataclass(frozen=True)
 class Rules:
-    """Which draws are kept.
+    """Which draws are accepted.
 
     Attributes:
-        threshold: a triplet's mean concreteness has to be above it; looked at only with ratings.
+        threshold: a triplet's mean concreteness must be above it; used only with ratings.
         n_rows: how many rows the mean is over: 3 (reference, target and distractor, as in the
             released code) or 2 (without the distractor, as in the paper).
         fewest_images: of a subject.
@@ -104,11 +104,11 @@ class CaptionTable:
 
     Args:
         rows: as `flatten` returns them; their places are their ids.
-        rules: what is kept.
-        ratings: of entities; None to keep what is not concrete, too.
+        rules: which draws are accepted.
+        ratings: of entities; None accepts entities that are not concrete, too.
 
     Raises:
-        Refused: no relation at all, or no subject that could be drawn.
+        Refused: there is no relation, or no subject can be drawn.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class CaptionTable:
         return UNKNOWN_WORD if (terms == MISSING).any() else NOT_CONCRETE
 
     def condition(self, triplet: MinedTriplet) -> str:
-        """Return what is said of the target: its relation and object."""
+        """Return the condition of a triplet: the relation and object of its target."""
         row = self.rows[triplet.target]
         return f"{row.relation} {row.object}"
 
@@ -214,9 +214,9 @@ def mine(
 
     Args:
         table: of the captions.
-        numbers: of the triplets, such as those of a shard.
+        numbers: of the triplets, for example those of a shard.
         seed: from 0.
-        progress: told how many are done.
+        progress: gets the number of triplets that are done.
     """
     wanted = list(numbers)
     progress.start(0, len(wanted), "Drawing triplets")
@@ -230,7 +230,7 @@ def mine(
 
 
 def shard(n: int, number: int, n_shards: int) -> range:
-    """Return which of n triplets a shard has: neighbours, as evenly as may be.
+    """Return the numbers of a shard's triplets: a range, of equal size up to one.
 
     >>> [len(shard(10, part, 4)) for part in range(4)]
     [2, 3, 2, 3]
@@ -241,7 +241,7 @@ def shard(n: int, number: int, n_shards: int) -> range:
         n_shards: how many there are.
 
     Raises:
-        Refused: there is no such shard.
+        Refused: the shard does not exist.
     """
     if not 0 <= number < n_shards:
         raise Refused("shard", f"{number + 1} of {n_shards} is none")
@@ -249,7 +249,7 @@ def shard(n: int, number: int, n_shards: int) -> range:
 
 
 def join(parts: Iterable[Mined]) -> Mined:
-    """Return the shards of one draw as one, whatever their order."""
+    """Join the shards of one draw, in any order."""
     parts = list(parts)
     rejected = sum((Counter(part.rejected) for part in parts), Counter[str]())
     triplets = sorted(triplet for part in parts for triplet in part.triplets)
@@ -264,13 +264,13 @@ def _codes(names: Iterable[str]) -> tuple[Ints, int]:
 
 
 def _places(codes: Ints, n: int) -> list[Ints]:
-    """Return the places of each code, in their order."""
+    """Return the positions of each code, ascending."""
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.cumsum(np.bincount(codes, minlength=n))[:-1])
 
 
 def _grouped(codes: Ints, places: Ints) -> list[Ints]:
-    """Return some places apart by their codes."""
+    """Group positions by their codes."""
     found, inverse = np.unique(codes[places], return_inverse=True)
     return [places[at] for at in _places(inverse, len(found))]
 
