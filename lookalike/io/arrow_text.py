@@ -51,7 +51,7 @@ def column_texts(column: pa.Array | pa.ChunkedArray) -> list[str] | None:
     >>> column_texts(pa.array([["a", "b"], []]))
     ['a|b', '']
     """
-    if _is_vector(column.type) or _holds_file(column.type):
+    if not may_be_text(column.type):
         return None
     values = plain_array(column).to_pylist()
     if any(isinstance(value, bytes) for value in values):
@@ -59,6 +59,11 @@ def column_texts(column: pa.Array | pa.ChunkedArray) -> list[str] | None:
     texts = [value_text(value) for value in values]
     is_nested = pa.types.is_nested(column.type)
     return None if is_nested and any(len(text) > MOST for text in texts) else texts
+
+
+def may_be_text(kind: pa.DataType) -> bool:
+    """Whether values of a type may be text: no vectors, and no files in structures."""
+    return not _is_vector(kind) and not _holds_file(kind)
 
 
 def _is_vector(kind: pa.DataType) -> bool:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
-from lookalike.io.parquet import MAGIC, n_values
+from lookalike.io.parquet import MAGIC, n_values, values_of
 
 
 class ColumnTable:
@@ -98,7 +98,7 @@ def _parquet_rows(
             n_values(path, file.metadata, columns)
             row = 0
             for batch in file.iter_batches(columns=list(columns)):
-                for cells in zip(*(batch.column(n).to_pylist() for n in columns), strict=True):
+                for cells in zip(*(values_of(batch.column(n)) for n in columns), strict=True):
                     row += 1
                     yield row, tuple("" if cell is None else str(cell) for cell in cells)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

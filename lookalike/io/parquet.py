@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lookalike.core.unpacking import why_too_much
+from lookalike.io.arrow_text import column_texts, plain_array
 from lookalike.io.errors import FormatError
 from lookalike.io.pair_columns import OF_A_RELEASE, Value, chosen_columns
 from lookalike.io.tables import Row
@@ -20,6 +21,10 @@ from lookalike.io.tables import Row
 MAGIC = b"PAR1"
 DEPTH = b"exact_depth"  # in the metadata of a run's file: `Run.depth`
 MAX_NAME = 4096  # characters of an id, which may be a path
+_AS_THEY_ARE = (
+    *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_string),
+    *(pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null, pa.types.is_nested),
+)
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}  # bytes of a number in memory; 8 of all others
 
 
@@ -107,12 +112,25 @@ def texts_in(schema: pa.Schema, columns: Collection[str]) -> list[str]:
 
 
 def values_of(column: pa.Array) -> list[Any]:
-    """Return a column as Python values, those of equal codes being one object."""
-    if not pa.types.is_dictionary(column.type):
-        plain: list[Any] = column.to_pylist()
+    """Return a column as Python values, those of equal codes being one object.
+
+    Numbers, decimals included, are numbers; bytes, dates and other types are the text that they
+    mean (`lookalike.io.arrow_text`).
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        names = values_of(column.dictionary)
+        return [None if code is None else names[code] for code in column.indices.to_pylist()]
+    plain: list[Any] = plain_array(column).to_pylist()
+    if pa.types.is_decimal(kind):
+        number = int if kind.scale <= 0 else float
+        return [None if value is None else number(value) for value in plain]
+    if any(test(kind) for test in _AS_THEY_ARE):
         return plain
-    names = column.dictionary.to_pylist()
-    return [None if code is None else names[code] for code in column.indices.to_pylist()]
+    texts = column_texts(column)
+    if texts is None:
+        return plain
+    return [None if value is None else text for value, text in zip(plain, texts, strict=True)]
 
 
 def checked_names(path: Path, n_before: int, what: str, names: list[Any]) -> list[Any]:
