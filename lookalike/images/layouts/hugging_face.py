@@ -68,7 +68,7 @@ class HuggingFaceSource(Source):
             raise UnreadableFileError(f"It cannot be read: {problem}.") from problem
         if content is None:
             raise UnreadableFileError("It holds no bytes.")
-        return content.slice(0, min(MAX_BYTES + 1, len(content))).to_pybytes()
+        return bytes(content.slice(0, min(MAX_BYTES + 1, len(content))).to_pybytes())
 
     def _read_file(self, place: tuple[int, int, str, int]) -> bytes:
         with self._files_of[place].open("rb") as file:
