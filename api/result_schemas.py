@@ -215,6 +215,7 @@ class RunDetails(Schema):
     missing: Literal["error", "worst"] = Field(
         "error", description="Pairs without a score: refuse the run, or count as the worst."
     )
+    lower_is_better: bool = Field(False, description="Whether its scores are distances.")
 
 
 class CampaignQuery(Schema):

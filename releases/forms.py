@@ -273,8 +273,13 @@ class SubmissionForm(forms.Form):
             ("error", "are an error: refuse the run"),
             ("worst", "count as the worst, all tied below the others"),
         ],
-        help_text="Lists cut at a depth, as the release’s own run files are, lack scores of pairs "
-        "put to the judges: let those count as the worst.",
+        help_text="Lists cut at a depth lack scores of pairs put to the judges: let those count as "
+        "the worst. The release’s own run files are known and lack none.",
+    )
+    lower_is_better = forms.BooleanField(
+        required=False,
+        label="Scores are distances: lower is better",
+        help_text="Only for files of scores; embeddings are ranked by cosine.",
     )
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
 

@@ -155,6 +155,7 @@ class SubmissionDetails(Schema):
         description="error refuses a run without a score for every pair put to the judges; worst "
         "lets missing ones count as the worst.",
     )
+    lower_is_better: bool = Field(False, description="Whether its scores are distances.")
 
 
 @router.get("/releases", response={200: Page[ReleaseOut], **errors(422)}, summary="List releases")
@@ -242,6 +243,7 @@ def submit_run(
             file=file,
             description=details.description,
             missing=details.missing,
+            lower_is_better=details.lower_is_better,
         )
     except QuotaError as problem:
         raise ApiError(429, "quota_used", str(problem)) from problem

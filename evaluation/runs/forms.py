@@ -45,6 +45,11 @@ class RunForm(forms.Form):
             ("worst", "count as the worst, all tied below the others"),
         ],
     )
+    lower_is_better = forms.BooleanField(
+        required=False,
+        label="Scores are distances: lower is better",
+        help_text="Only for files of scores; embeddings are ranked by cosine.",
+    )
     description = forms.CharField(
         max_length=2000,
         required=False,

@@ -47,7 +47,8 @@ def take_in_run(*, campaign: Campaign, owner: User, given: dict[str, Any]) -> Jo
     """
     kept: list[str] = []
     files = (given["file"], given["ids_file"])
-    details = {key: given[key] for key in ("name", "family", "description", "missing")}
+    keys = ("name", "family", "description", "missing", "lower_is_better")
+    details = {key: given[key] for key in keys}
     details |= {
         "file_name": str(given["file"].name),
         "ids_file_name": str(given["ids_file"].name) if given["ids_file"] else "",
@@ -67,14 +68,15 @@ def take_in_run(*, campaign: Campaign, owner: User, given: dict[str, Any]) -> Jo
 
 
 def request_run(
-    *, campaign: Campaign, owner: User, details: dict[str, str], file: str, ids_file: str = ""
+    *, campaign: Campaign, owner: User, details: dict[str, Any], file: str, ids_file: str = ""
 ) -> Job:
     """Queue the check of an uploaded run.
 
     Args:
         campaign: what it is scored on.
         owner: who may delete it later.
-        details: name, family, description, missing, file_name and ids_file_name.
+        details: name, family, description, missing, lower_is_better, file_name and
+            ids_file_name.
         file: from `keep_run_file`.
         ids_file: likewise, of the ids of a .npy.
 

@@ -21,14 +21,21 @@ from lookalike.metrics.pairs_scored import pairs_scored
 
 
 def read_arrival(
-    target: Target, name: str, path: Path, *, ids_path: Path | None = None, missing: Missing
+    target: Target,
+    name: str,
+    path: Path,
+    *,
+    ids_path: Path | None = None,
+    missing: Missing,
+    lower_is_better: bool = False,
 ) -> tuple[Run, dict[str, Any]]:
     """Return an uploaded run with images named by SHA-256, and what it covers, to be stored.
 
     That is its kind, "scores" or "embeddings"; n_pairs put to the judges, without those that are
     never compared, of them n_scored, and their share; n_rows of scores that are kept;
-    n_other_queries of the run that the campaign does not ask, which are left out. For embeddings
-    alone: n_images with a vector, n_without_vector of the catalogs, and the dim of the vectors.
+    n_other_queries of the run that the campaign does not ask, which are left out; notes on its
+    scores. For embeddings alone: n_images with a vector, n_without_vector of the catalogs, and the
+    dim of the vectors.
 
     Args:
         target: the campaign.
@@ -36,6 +43,7 @@ def read_arrival(
         path: a TREC run, CSV or parquet of scores, or embeddings as .npy, .npz or parquet.
         ids_path: ids of a .npy.
         missing: "error" refuses a run without a score for every pair.
+        lower_is_better: its scores are distances.
 
     Raises:
         FormatError: what is wrong, with the line or row.
@@ -44,24 +52,28 @@ def read_arrival(
     if holds_vectors(path) or ids_path is not None:
         run, extra = _from_vectors(target, name, path, read_vectors(path, ids_path))
     else:
-        run, extra = _from_scores(target, name, path)
+        run, extra = _from_scores(target, name, path, lower_is_better=lower_is_better)
     scored = pairs_scored(target.pairs(), run, target.products, path, missing)
     counts = {"n_pairs": scored.n_pairs, "n_scored": scored.n_scored, "n_rows": len(run)}
-    unknown = {"n_other_queries": 0, "n_images": None, "n_without_vector": None, "dim": None}
+    unknown: dict[str, Any] = {"n_other_queries": 0, "notes": []}
+    unknown |= {"n_images": None, "n_without_vector": None, "dim": None}
     return run, {"kind": "", **counts, **unknown, **extra, "share": scored.share}
 
 
-def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, Any]]:
+def _from_scores(
+    target: Target, name: str, path: Path, *, lower_is_better: bool
+) -> tuple[Run, dict[str, Any]]:
     file = run_rows(path)
     named = named_rows(file.rows, names_of_target(target).find, path, file.unit)
-    whole = file.run(path, name, named, merge=True)
+    whole = file.run(path, name, named, merge=True, lower_is_better=lower_is_better)
     asked = set(target.images.named(np.unique(target.query_ids)))
     is_asked = np.array([query in asked for query in whole.query_ids])
     kept = is_asked[whole.queries]
     if not kept.any():
         raise FormatError(path, None, "it scores none of the campaign’s queries")
     n_other = int((~is_asked).sum())
-    return _part(whole, kept), {"kind": "scores", "n_other_queries": n_other}
+    details = {"kind": "scores", "n_other_queries": n_other, "notes": list(whole.notes)}
+    return _part(whole, kept), details
 
 
 def _part(run: Run, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Run:

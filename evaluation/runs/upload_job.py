@@ -29,6 +29,7 @@ class ArrivingRun:
     family: str = ""
     description: str = ""
     missing: Missing = "error"
+    lower_is_better: bool = False
 
     @property
     def file_names(self) -> dict[Path, str]:
@@ -58,6 +59,7 @@ def check_and_add_run(
             arriving.path,
             ids_path=arriving.ids_path,
             missing=arriving.missing,
+            lower_is_better=arriving.lower_is_better,
         )
         progress.check()
         run = add_run(
@@ -92,6 +94,7 @@ def check_upload(progress: JobProgress) -> dict[str, Any]:
             family=arguments["family"],
             description=arguments["description"],
             missing=arguments["missing"],
+            lower_is_better=arguments.get("lower_is_better", False),
         ),
         progress,
     )

@@ -17,7 +17,7 @@ from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.page import as_page
 from lookalike.bias.words.text import as_text
 from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
-from lookalike.cli.options import seed
+from lookalike.cli.options import add_run_options, seed
 from lookalike.cli.output import Report, format_option
 from lookalike.cli.score_release import named_apart
 from lookalike.core.dataclass_json import as_json
@@ -71,6 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--candidates", type=int, metavar="N", help="candidates of a query in the catalogue"
     )
+    add_run_options(parser)
     parser.add_argument("--k", default="", metavar="5,10", help="cut-offs of P@k")
     parser.add_argument(
         "--missing",
@@ -153,7 +154,12 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
 def _newcomers(arguments: argparse.Namespace, release: Release) -> list[Run]:
     """Read newcomers; one with the id of a model of the release gets its file in its name."""
     try:
-        read = release.read_runs(arguments.run, missing=arguments.missing)
+        read = release.read_runs(
+            arguments.run,
+            missing=arguments.missing,
+            lower_is_better=arguments.lower_is_better,
+            depth=arguments.depth,
+        )
     except MissingScoresError as error:
         raise MissingScoresError(f"{error} (--missing worst)") from error
     taken = {model["id"] for model in release.models}
@@ -178,7 +184,10 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
     return assemble_evidence(
         read_qrels(arguments.qrels),
         proposals,
-        [read_run(path) for path in arguments.run],
+        [
+            read_run(path, lower_is_better=arguments.lower_is_better, depth=arguments.depth)
+            for path in arguments.run
+        ],
         missing=arguments.missing,
         extras=Extras(
             families=read_families(arguments.families) if arguments.families else None,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lookalike.cli.drawn_negatives import add_negatives, read_drawn
+from lookalike.cli.options import add_run_options
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import named_apart, parse_measures, score_on_release
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
@@ -77,6 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="TREC, CSV or parquet; or embeddings as npz or parquet, which rank all images that "
         "they hold; may be given several times",
     )
+    add_run_options(parser)
     parser.add_argument(
         "--measures",
         metavar="A,B",
@@ -132,7 +134,9 @@ def run(arguments: argparse.Namespace) -> Report:
     measures = _measures(arguments.measures, products)
     negatives, band = read_drawn(arguments)
     drawn = [pair for listed in (negatives, band) if listed for pair in listed.pairs]
-    runs = named_apart([(path, _run(path, qrels, products, drawn)) for path in arguments.run])
+    runs = named_apart(
+        [(path, _run(arguments, path, qrels, products, drawn)) for path in arguments.run]
+    )
     refuse_strangers(qrels, runs)
     try:
         scored = score_runs(
@@ -164,6 +168,7 @@ def run(arguments: argparse.Namespace) -> Report:
 
 
 def _run(
+    arguments: argparse.Namespace,
     path: Path,
     qrels: Qrels,
     products: Mapping[str, str] | None,
@@ -171,7 +176,7 @@ def _run(
 ) -> Run:
     """Read scores; of embeddings, rank all images that the file holds, and score drawn pairs."""
     if not holds_vectors(path):
-        return read_run(path)
+        return read_run(path, lower_is_better=arguments.lower_is_better, depth=arguments.depth)
     table = read_vectors(path)
     row_of = rows_by_image(path, table, str)
     queries = [query for query in qrels.query_ids if query in row_of]

@@ -13,7 +13,7 @@ from lookalike.cli.output import Report
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
-from lookalike.metrics.match import MissingScoresError, match_run
+from lookalike.metrics.match import Missing, MissingScoresError, match_run
 from lookalike.metrics.measures import Measure, parse_measure
 from lookalike.metrics.rank import puts_judged_first, rank_run
 from lookalike.metrics.scoring import Scored
@@ -36,13 +36,15 @@ def score_on_release(arguments: argparse.Namespace) -> Report:
     refuse_rules(arguments, "--release")
     with open_release(arguments.release) as release:
         try:
-            read = [
-                (path, release.judged.read(path, missing=arguments.missing)[0])
-                for path in arguments.run
-            ]
+            read = release.read_runs(
+                arguments.run,
+                missing=arguments.missing,
+                lower_is_better=arguments.lower_is_better,
+                depth=arguments.depth,
+            )
         except MissingScoresError as error:
             raise MissingScoresError(f"{error} (--missing worst)") from error
-        runs = named_apart(read)
+        runs = named_apart(list(zip(arguments.run, read, strict=True)))
         return report_on_release(arguments, release, runs, arguments.run)
 
 
@@ -80,7 +82,8 @@ def report_on_release(
     """
     names = arguments.measures and [measure.name for measure in parse_measures(arguments.measures)]
     is_complete = getattr(arguments, "complete", False)
-    scored = release.score(runs, names, complete=is_complete)
+    missing: Missing = getattr(arguments, "missing", "error")
+    scored = release.score(runs, names, missing=missing, complete=is_complete)
     if names is None and model_of is not None:
         scored = beside_outsiders(release, runs, scored, model_of)
     qrels, place = release.labels(), arguments.release

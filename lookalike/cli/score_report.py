@@ -17,6 +17,7 @@ from lookalike.stats.units import Units
 
 SETTINGS = (
     *("mode", "missing", "trec", "metadata", "negatives", "contamination", "complete", "min_rel"),
+    *("lower_is_better", "depth"),
     *("images", "device", "batch_size"),
 )
 _SHOWN_IDS = 20
@@ -120,6 +121,7 @@ def as_text(
 def list_notes(scored: Sequence[Scored]) -> Iterator[str]:
     """Say of each run what a reader would else mistake."""
     for run in scored:
+        yield from (f"run {run.name!r}: {note}" for note in run.notes)
         if not run.has_list:
             yield (
                 f"run {run.name!r} lists the judged pairs alone, among which positives stand far "
@@ -166,6 +168,7 @@ def _run_as_json(
     found: dict[str, Any] = {
         "has_list": run.has_list,
         "depth": run.depth,
+        "notes": list(run.notes),
         "coverage": {
             "judged_pairs": cover.n_pairs,
             "scored": cover.n_scored,

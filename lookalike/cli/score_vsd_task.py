@@ -39,7 +39,7 @@ def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
     measures = parse_measures(arguments.measures or ",".join(MEASURES))
     task = read_vsd_task(arguments.vsd_task)
     qrels = task.qrels()
-    read = [(path, *_run(path, task)) for path in arguments.run]
+    read = [(path, *_run(arguments, path, task)) for path in arguments.run]
     scored = score_runs(
         qrels,
         named_apart([(path, run) for path, run, _ in read]),
@@ -64,10 +64,11 @@ def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _run(path: Path, task: VsdTask) -> tuple[Run, int]:
+def _run(arguments: argparse.Namespace, path: Path, task: VsdTask) -> tuple[Run, int]:
     """Return scores of the task's queries and gallery, and how many others were left out."""
     if not holds_vectors(path):
-        return _within(read_run(path), task)
+        lower = arguments.lower_is_better
+        return _within(read_run(path, lower_is_better=lower, depth=arguments.depth), task)
     table = read_vectors(path)
     row_of = rows_by_image(path, table, str)
     queries, gallery = task.queries(), task.gallery()

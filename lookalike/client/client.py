@@ -185,9 +185,11 @@ class Client:
         family: str = "",
         description: str = "",
         missing: str = "error",
+        lower_is_better: bool = False,
     ) -> schemas.Upload:
         """Upload scores or embeddings to be checked and scored on a campaign's labels."""
         fields = {"name": name, "family": family, "description": description, "missing": missing}
+        fields |= {"lower_is_better": "true"} if lower_is_better else {}
         files = {"file": Path(file)}
         if ids_file is not None:
             files["ids_file"] = Path(ids_file)
@@ -254,6 +256,7 @@ class Client:
         *,
         description: str = "",
         missing: str = "error",
+        lower_is_better: bool = False,
     ) -> release_schemas.Submission:
         """Submit a run or embeddings to a release; private until you publish it on its page.
 
@@ -262,6 +265,7 @@ class Client:
         """
         path = f"/releases/{_part(slug)}/{_part(version)}/submissions"
         fields = {"name": name, "description": description, "missing": missing}
+        fields |= {"lower_is_better": "true"} if lower_is_better else {}
         told = self._transport.send(path, fields, {"file": Path(file)})
         return made(release_schemas.Submission, told)
 

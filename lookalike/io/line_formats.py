@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
-from lookalike.io.pair_columns import OF_A_RELEASE, Columns, Value, chosen_columns
+from lookalike.io.pair_columns import OF_A_RELEASE, RANK, Columns, Value, chosen_columns
 from lookalike.io.pair_objects import expanded
 from lookalike.io.tables import Row
 from lookalike.io.text_files import not_decodable, open_text, text_lines
@@ -57,12 +57,14 @@ def csv_rows(path: Path, value: Value) -> Iterator[Row]:
     number, header = next(lines, (1, []))
     columns = chosen_columns(path, header, value, line=number)
     q, c, v = (header.index(name) for name in columns)
+    r = header.index(RANK) if header.count(RANK) == 1 else None
     for line, cells in lines:
         if len(cells) != len(header):
             reason = f"{len(cells)} cells where the header names {len(header)}"
             raise FormatError(path, line, reason)
         if cells[v] or columns != OF_A_RELEASE:
-            yield Row(line, unprotected(cells[q]), unprotected(cells[c]), cells[v])
+            rank = None if r is None else cells[r]
+            yield Row(line, unprotected(cells[q]), unprotected(cells[c]), cells[v], rank)
 
 
 def jsonl_rows(path: Path, value: Value) -> Iterator[Row]:
@@ -106,7 +108,8 @@ def object_row(path: Path, line: int, held: Mapping[str, object], columns: Colum
     for name, one in zip(columns, (query, candidate), strict=False):
         if not isinstance(one, (str, int)) or isinstance(one, bool):
             raise FormatError(path, line, f"the {name} is {one!r}, no name")
-    return Row(line, str(query), str(candidate), value)
+    rank = "" if held.get(RANK, 0) is None else held.get(RANK)
+    return Row(line, str(query), str(candidate), value, rank)
 
 
 def _json_object(path: Path, line: int, text: str) -> dict[str, object]:
@@ -155,15 +158,15 @@ def _label_lines(path: Path) -> LabelLines:
 
 
 def trec_run_rows(path: Path) -> Iterator[Row]:
-    """Yield the pairs of a TREC run: topic, Q0, document, rank, score, name. Ranks are ignored.
+    """Yield the pairs of a TREC run: topic, Q0, document, rank, score, name.
 
-    So are lines that begin with #.
+    Lines that begin with # are ignored.
 
     Raises:
         FormatError: a line of more or fewer than six fields, or not UTF-8.
     """
     for line, fields in _fields(path, "a TREC run", "topic Q0 document rank score name"):
-        yield Row(line, fields[0], fields[2], fields[4])
+        yield Row(line, fields[0], fields[2], fields[4], fields[3])
 
 
 def trec_run_name(path: Path) -> str:

@@ -35,7 +35,7 @@ def named_rows(rows: Iterator[Row], name_of: NameOf, path: Path, unit: str) -> I
             candidate = name_of(row.candidate) if row.candidate else ""
         except UnknownImageError as problem:
             raise FormatError(path, row.line, str(problem), unit=unit) from problem
-        yield Row(row.line, query, candidate, row.value)
+        yield row._replace(query=query, candidate=candidate)
 
 
 def rows_by_image(path: str | Path, table: VectorTable, name_of: NameOf) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import Literal
 from lookalike.io.errors import FormatError
 
 OF_A_RELEASE = ("query_id", "image_id", "label")  # where a pair may have no label
+RANK = "rank"  # column of a run; pairs without a rank stand below its exact depth
 Value = Literal["label", "score"]
 Columns = tuple[str, str, str]
 QUERY = ("query", "query_id", "qid", "q_id", "topic", "topic_id", "query_name", "queryid")
@@ -72,7 +73,7 @@ def chosen_columns(
         if names is LABEL and len(found) > 1:
             found = [name for name in found if plain_column(name) != "score"]
         if not found and names is SCORE and {*map(plain_column, header)} & _DISTANCES:
-            reason = f"{held}: of a run higher must be more similar; write a column score"
+            reason = f"{held}: of a run higher must be more similar; name it score and say --lower-is-better"
             raise FormatError(path, line, reason)
         if len(found) != 1:
             many = f"; several may be meant: {', '.join(found)}" if found else ""

@@ -5,7 +5,8 @@ What a file states of itself in its footer is asked before anything of it is unp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 from lookalike.core.unpacking import why_too_much
 from lookalike.io.arrow_text import column_texts, plain_array
 from lookalike.io.errors import FormatError
-from lookalike.io.pair_columns import OF_A_RELEASE, Value, chosen_columns
+from lookalike.io.pair_columns import OF_A_RELEASE, RANK, Value, chosen_columns
 from lookalike.io.tables import Row
 
 MAGIC = b"PAR1"
@@ -39,28 +40,35 @@ def parquet_rows(path: Path, value: Value) -> Iterator[Row]:
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             columns = chosen_columns(path, schema.names, value)
+            ranks = (RANK,) if schema.names.count(RANK) == 1 else ()
             n_values(path, file.metadata, columns)
         for name in columns:
             if pa.types.is_nested(schema.field(name).type):
                 raise FormatError(path, None, f"{name} holds lists, not one value a row")
         with pq.ParquetFile(path, read_dictionary=texts_in(schema, columns)) as file:
             row = 0
-            for batch in file.iter_batches(columns=list(columns)):
+            for batch in file.iter_batches(columns=[*columns, *ranks]):
                 lists = [
                     checked_names(path, row, name, values_of(batch.column(name)))
                     for name in columns
                 ]
-                for query, candidate, cell in zip(*lists, strict=True):
+                given = batch.column(RANK).to_pylist() if ranks else repeat(None)
+                for query, candidate, cell, rank in zip(*lists, given, strict=False):
                     row += 1
                     if cell is None and columns == OF_A_RELEASE:
                         continue
                     if query is None or candidate is None or cell is None:
                         raise FormatError(path, row, "a cell is empty", unit="row")
-                    yield Row(row, str(query), str(candidate), cell)
+                    yield Row(row, str(query), str(candidate), cell, _or_empty(rank, ranks))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FormatError(path, None, f"not readable as parquet: {error}") from error
+
+
+def _or_empty(rank: object, ranks: Sequence[str]) -> object:
+    """Return a rank, "" for an empty cell of a column of ranks."""
+    return "" if rank is None and ranks else rank
 
 
 def stated_depth(path: Path) -> int | None:

@@ -37,11 +37,17 @@ PACKED = (
 )
 
 
-def read_run(path: str | Path) -> Run:
+def read_run(path: str | Path, *, lower_is_better: bool = False, depth: int | None = None) -> Run:
     """Return the scores in a TREC run, CSV, JSON, JSONL or parquet file, told by its content.
 
     The name is the file's stem, or the name that a TREC run carries. A parquet file may state its
-    exact depth in its metadata, as `exact_depth`.
+    exact depth in its metadata, as `exact_depth`. Where a file has a column of ranks, pairs
+    without a rank stand below the exact depth.
+
+    Args:
+        path: the file.
+        lower_is_better: its scores are distances: the run has their negatives.
+        depth: the exact depth of a file that does not state it, as of `Run`.
 
     Raises:
         FormatError: a malformed line, a score that is no finite number, a repeated pair, or
@@ -49,7 +55,7 @@ def read_run(path: str | Path) -> Run:
         OSError: if the file cannot be opened.
     """
     file = run_rows(path)
-    return file.run(path, file.name, file.rows)
+    return file.run(path, file.name, file.rows, lower_is_better=lower_is_better, depth=depth)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,16 @@ class RunFile:
     unit: str
     depth: int | None = None
 
-    def run(self, path: str | Path, name: str, rows: Iterable[Row], *, merge: bool = False) -> Run:
+    def run(
+        self,
+        path: str | Path,
+        name: str,
+        rows: Iterable[Row],
+        *,
+        merge: bool = False,
+        lower_is_better: bool = False,
+        depth: int | None = None,
+    ) -> Run:
         """Return the run of rows of this file, perhaps with images under other names.
 
         Args:
@@ -76,12 +91,17 @@ class RunFile:
             name: of the run.
             rows: those of the file.
             merge: as in `scores_from`.
+            lower_is_better: likewise.
+            depth: the exact depth; the least of it and of what the file says.
 
         Raises:
             FormatError: as `scores_from`.
         """
-        run = scores_from(path, name, rows, unit=self.unit, merge=merge)
-        return replace(run, depth=self.depth)
+        run = scores_from(
+            path, name, rows, unit=self.unit, merge=merge, lower_is_better=lower_is_better
+        )
+        known = [of for of in (run.depth, self.depth, depth) if of is not None]
+        return replace(run, depth=min(known, default=None))
 
 
 def run_rows(path: str | Path) -> RunFile:

@@ -17,16 +17,22 @@ from lookalike.io.errors import FormatError, InputError
 from lookalike.io.label_words import label_of
 
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*\Z")
+NO_COLUMN = np.inf  # in the place of a rank, where a file has no ranks
+IF_DISTANCES = "if they are distances, say that lower is better (--lower-is-better)"
 MAX_GRADE = 1000  # sums of 2^grade, which nDCG may take as gains, stay finite
 
 
 class Row(NamedTuple):
-    """One line of a file: its number, the two ids and the value as it stands there."""
+    """One line of a file: its number, the two ids, the value and the rank as they stand there.
+
+    The rank is None in files without a column of ranks, and an empty text where it is left out.
+    """
 
     line: int
     query: str
     candidate: str
     value: object
+    rank: object = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,7 @@ class Run:
         depth: the exact depth, at least 1: down to this rank every list is complete. Rows below
             it have scores, but no ranks. None: the lists are all that the system ranks.
         deeper: ranks below `depth`; None where nobody can tell them.
+        notes: what whoever reads its numbers should know.
     """
 
     name: str
@@ -109,6 +116,7 @@ class Run:
     scores: Floats
     depth: int | None = None
     deeper: WholeLists | None = field(default=None, repr=False, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
@@ -188,7 +196,13 @@ def labels_from(
 
 
 def scores_from(
-    file: str | Path, name: str, rows: Iterable[Row], *, unit: str = "line", merge: bool = False
+    file: str | Path,
+    name: str,
+    rows: Iterable[Row],
+    *,
+    unit: str = "line",
+    merge: bool = False,
+    lower_is_better: bool = False,
 ) -> Run:
     """Check rows and keep them as a run.
 
@@ -199,14 +213,16 @@ def scores_from(
         unit: what a row is called there.
         merge: take a repeated pair with the same score once, for files that may name one image
             in two ways; otherwise every repeated pair is refused.
+        lower_is_better: the scores are distances: take their negatives.
 
     Raises:
         FormatError: an empty id, a score that is no finite number, a repeated pair, or no row
             at all.
     """
-    coded = _Coded()
+    coded, ranks = _Coded(), array("d")
     for row in rows:
         coded.add(file, row, _score(file, row, unit), unit)
+        ranks.append(NO_COLUMN if row.rank is None else _rank(row.rank))
     first, repeated = coded.repeats()
     refused = [
         i for i in repeated.tolist() if not merge or coded.values[i] != coded.values[first[i]]
@@ -214,7 +230,42 @@ def scores_from(
     for i in refused[:1]:
         reason = f"{coded.pair(i)} was scored before, in {unit} {coded.lines[first[i]]}"
         raise FormatError(file, coded.lines[i], reason, unit=unit)
-    return Run(name, *coded.table(file, repeated))
+    run = Run(name, *coded.table(file, repeated))
+    if lower_is_better:
+        run = replace(run, scores=0.0 - run.scores)
+    return with_ranks(run, np.delete(np.frombuffer(ranks), repeated))
+
+
+def with_ranks(run: Run, ranks: Floats) -> Run:
+    """Return a run with what its file's column of ranks says of it.
+
+    Scores alone order the lists. A pair without a rank stands below the exact depth; and where
+    scores rise from rank to rank, they are probably distances, which a note says.
+
+    Args:
+        run: the scores.
+        ranks: shape (n_pairs,); NaN for a pair without one, `NO_COLUMN` without a column.
+    """
+    is_known = np.isfinite(ranks)
+    if not is_known.any():
+        return run
+    n_known = np.bincount(run.queries[is_known], minlength=len(run.query_ids))
+    if np.isnan(ranks).any():
+        run = replace(run, depth=max(1, int(n_known.min())))
+    order = np.lexsort((ranks, run.queries))[: ranks.size]
+    order = order[is_known[order]]
+    q, r, s = run.queries[order], ranks[order], run.scores[order]
+    is_next = (q[1:] == q[:-1]) & (r[1:] > r[:-1])
+    n_rising = int((is_next & (s[1:] > s[:-1])).sum())
+    n_falling = int((is_next & (s[1:] < s[:-1])).sum())
+    if n_rising <= n_falling:
+        return run
+    note = (
+        f"WARNING: the scores contradict the ranks of the file: from one rank to the next, "
+        f"{n_rising:,} of {n_rising + n_falling:,} rise. Scores count, not ranks, and the highest "
+        f"is the best; {IF_DISTANCES}"
+    )
+    return replace(run, notes=(*run.notes, note))
 
 
 class _Coded:
@@ -330,6 +381,12 @@ def _score(file: str | Path, row: Row, unit: str) -> float:
         reason = f"score {_shown(row.value)} is not finite"
         raise FormatError(file, row.line, reason, unit=unit)
     return number
+
+
+def _rank(value: object) -> float:
+    """Return a rank of a file, NaN for what is none."""
+    number = _number(value)
+    return np.nan if number is None or not np.isfinite(number) else number
 
 
 def _number(value: object) -> float | None:

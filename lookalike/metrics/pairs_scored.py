@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -26,15 +25,15 @@ class ScoredPairs:
 
 
 def pairs_scored(
-    pairs: Qrels, run: Run, products: Mapping[str, str] | None, path: Path, missing: Missing
+    pairs: Qrels, run: Run, products: Mapping[str, str] | None, source: object, missing: Missing
 ) -> ScoredPairs:
     """Return how many pairs a run scores; those of one product are never compared.
 
     Args:
         pairs: put to the judges.
-        run: read from `path`.
+        run: the scores.
         products: of images; None where pairs of one product are compared.
-        path: of the file.
+        source: of the run, its file or its name.
         missing: "error" refuses a run that lacks scores.
 
     Raises:
@@ -47,7 +46,7 @@ def pairs_scored(
         query = aligned.query_ids[aligned.queries[absent[0]]]
         candidate = aligned.candidate_ids[aligned.candidates[absent[0]]]
         raise MissingScoresError(
-            f"{path}: no score for {absent.size:,} of {n:,} pairs put to the judges "
+            f"{source}: no score for {absent.size:,} of {n:,} pairs put to the judges "
             f"(first: query {query}, candidate {candidate}). Add them, or let missing scores "
             "count as the worst."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -11,7 +11,7 @@ import numpy as np
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Qrels, Run
+from lookalike.io.tables import IF_DISTANCES, Qrels, Run
 from lookalike.metrics.areas import Areas
 from lookalike.metrics.match import (
     AlignedRun,
@@ -27,10 +27,14 @@ from lookalike.metrics.negatives import NegativeList, with_negatives
 from lookalike.metrics.retrieval import tie_rate
 from lookalike.metrics.vsd import vsd_pair_reciprocal_rank
 from lookalike.metrics.whole_lists import rank_lists, why_short
+from lookalike.stats.defined_values import mean_defined
+from lookalike.stats.intervals import LEAST_QUERIES
+from lookalike.stats.roc_auc import auc_and_ap
 
 NO_SCORES = "the run lacks scores of drawn negatives"
 NO_RANKS = "it needs ranks, and the run scores the judged pairs alone"
 _NEEDS = {"": "scored pairs", "random": "random negatives", "band": "negatives of a rank band"}
+REVERSED = 0.35  # a mean ROC-AUC below it is worth a word
 MANY_TIES = 0.1  # of the queries: a larger share `tied` is worth a word
 
 
@@ -103,6 +107,7 @@ class Scored:
     Attributes:
         has_list: as of `System`.
         depth: the exact depth of the run that was given, as of `Run`.
+        notes: of the run, and of what its values say about it.
         tied: of the deepest cut-off k asked for, k and the share of queries of whose first k + 1
             candidates two neighbours have the same score; None where no rank counts.
     """
@@ -113,6 +118,7 @@ class Scored:
     has_list: bool = True
     tied: tuple[int, float] | None = None
     depth: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 def evaluate(
@@ -238,6 +244,7 @@ def score_runs(
             has_list=one.has_list,
             tied=_tied(one, measures),
             depth=run.depth,
+            notes=(*run.notes, *_reversed_note(one)),
         )
         for run, aligned, found, one in zip(runs, matches, outcomes, systems, strict=True)
     ]
@@ -258,6 +265,20 @@ def _tied(system: System, measures: Sequence[Measure]) -> tuple[int, float] | No
         return None
     k = max(known)
     return k, float(tie_rate(system.lists.plain, k)[listed].mean())
+
+
+def _reversed_note(system: System) -> Iterator[str]:
+    """Say so where positives stand far below negatives, as they do in a list by distance."""
+    ranks = system.lists.plain
+    listed = ranks.ranks > 0
+    order = -ranks.ranks[listed].astype(np.float64)[None]
+    found = auc_and_ap(order, ranks.labels[listed], ranks.queries[listed], ranks.n_queries)
+    mean, n = mean_defined(found.auc[0, 0])
+    if n >= LEAST_QUERIES and mean < REVERSED:
+        yield (
+            f"WARNING: positives stand below negatives (ROC-AUC {mean:.2f} of their ranks, over "
+            f"{n:,} queries): {IF_DISTANCES}"
+        )
 
 
 def coverage(aligned: AlignedRun) -> Coverage:

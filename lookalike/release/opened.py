@@ -106,6 +106,8 @@ class Release(Folder):
         *,
         missing: Missing = "error",
         complete: bool = False,
+        lower_is_better: bool = False,
+        depth: int | None = None,
     ) -> list[Scored]:
         """Return the measures of runs by the release's labels, products and rules.
 
@@ -114,13 +116,16 @@ class Release(Folder):
                 of this release. Each mean is over the queries that are defined for all of them.
             measures: names; those of the release if None. A release that knows no product, or
                 compares images of one, has none of the VSD benchmark.
-            missing: "error" refuses a file without a score for every pair put to the judges;
-                "worst" ranks those below all others.
+            missing: "error" refuses a run, or a file, without a score for every pair put to the
+                judges; "worst" ranks those below all others.
             complete: there is no more to rank than the pairs put to the judges.
+            lower_is_better: scores of files are distances.
+            depth: the exact depth of files that do not state it, as of `Run`.
 
         Raises:
             InputError: what is wrong with a file, with its line or row, an unknown measure, or one
                 that needs products without any.
+            MissingScoresError: pairs put to the judges without a score.
             ReleaseError: rounds have judged a part of the pool.
         """
         self._refuse_part()
@@ -130,7 +135,7 @@ class Release(Folder):
             self.products,
             f"{self.source} {'knows none' if self.info['exclude_same_product'] else NOT_APART}",
         )
-        read = self.read_runs(runs, missing=missing)
+        read = self.read_runs(runs, missing=missing, lower_is_better=lower_is_better, depth=depth)
         return self.judged.score(read, measures, complete=complete)
 
     def other_means(self, scored: Scored) -> list[str]:
@@ -212,21 +217,32 @@ class Release(Folder):
         runs: str | Path | Run | Sequence[str | Path | Run],
         *,
         missing: Missing = "error",
+        lower_is_better: bool = False,
+        depth: int | None = None,
     ) -> list[Run]:
         """Return runs with the release's names of images; those already read stay as they are.
 
         Args:
             runs: files of scores or of vectors, images by image_id, SHA-256 or path; or runs.
-            missing: "error" refuses a file without a score for every pair put to the judges.
+            missing: "error" refuses a run without a score for every pair put to the judges.
+            lower_is_better: scores of files are distances.
+            depth: the exact depth of files that do not state it, as of `Run`.
 
         Raises:
             InputError: what is wrong with a file, with its line or row.
+            MissingScoresError: pairs put to the judges without a score.
         """
-        given = [runs] if isinstance(runs, (str, Path, Run)) else runs
-        return [
-            run if isinstance(run, Run) else self.judged.read(Path(run), missing=missing)[0]
-            for run in given
-        ]
+        read = []
+        for given in [runs] if isinstance(runs, (str, Path, Run)) else runs:
+            run, source = given, ""
+            if not isinstance(run, Run):
+                run, source = (
+                    self.judged.read(Path(run), lower_is_better=lower_is_better, depth=depth),
+                    str(given),
+                )
+            self.judged.pairs_scored(run, missing, source)
+            read.append(run)
+        return read
 
     def _refuse_part(self) -> None:
         if judged_share(self) < 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lookalike.metrics.match import Missing
 from lookalike.metrics.pairs_scored import ScoredPairs, pairs_scored
 from lookalike.metrics.scoring import Scored
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.manifest import read_manifest
 from lookalike.release.format.tables import rows_of
 from lookalike.release.scoring import ranks_more, score_together
 
@@ -57,32 +59,81 @@ class Judged:
         return [query for (query,) in self.folder.rows("queries", "query_id")]
 
     def read(
-        self, path: Path, name: str = "", *, missing: Missing = "error"
-    ) -> tuple[Run, ScoredPairs]:
-        """Return a run with images by their id in the release, and what it scores.
+        self,
+        path: Path,
+        name: str = "",
+        *,
+        lower_is_better: bool = False,
+        depth: int | None = None,
+    ) -> Run:
+        """Return a run with images by their id in the release.
+
+        A TREC run that the release itself holds, which is cut, stands for the model's scores.
 
         Args:
             path: a TREC run, CSV or parquet of scores, or embeddings as .npz or parquet.
             name: of the run; that of its file if empty.
-            missing: "error" refuses one without a score for every pair put to the judges.
+            lower_is_better: scores are distances; embeddings are ranked by cosine all the same.
+            depth: as in `read_run`.
 
         Raises:
             FormatError: what is wrong, with the line or row; also if it scores another benchmark.
-            MissingScoresError: pairs without a score.
         """
         with path.open("rb") as stream:
             if stream.read(len(NPY)) == NPY:
                 raise FormatError(path, None, NAMELESS)
         if holds_vectors(path):
-            run = self.ranked(name or path.stem, read_vectors(path), path)
-        else:
-            file = run_rows(path)
-            named = named_rows(file.rows, self.names().find, path, file.unit)
-            run = file.run(path, name or file.name, named, merge=True)
-            if not set(run.query_ids) & set(self.queries):
-                reason = f"it scores none of the queries of {self.folder.title}"
-                raise FormatError(path, None, reason)
-        return run, pairs_scored(self.pairs, run, self.folder.products, path, missing)
+            return self.ranked(name or path.stem, read_vectors(path), path)
+        if own := self._own_run(path):
+            return replace(own, name=name or own.name)
+        file = run_rows(path)
+        named = named_rows(file.rows, self.names().find, path, file.unit)
+        run = file.run(
+            path,
+            name or file.name,
+            named,
+            merge=True,
+            lower_is_better=lower_is_better,
+            depth=depth,
+        )
+        if not set(run.query_ids) & set(self.queries):
+            reason = f"it scores none of the queries of {self.folder.title}"
+            raise FormatError(path, None, reason)
+        return run
+
+    def _own_run(self, path: Path) -> Run | None:
+        """Return the scores of the model whose TREC run of this release a file is, if it is one."""
+        entries = read_manifest(self.folder.path).files
+        n_bytes = path.stat().st_size
+        sha256 = ""
+        for model in self.folder.scored:
+            entry = entries.get(f"trec/runs/{model['id']}.txt")
+            if entry is None or entry.n_bytes != n_bytes:
+                continue
+            sha256 = sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
+            if entry.sha256 == sha256:
+                note = (
+                    f"{path.name} is the release’s own run of {model['name']}, cut for other "
+                    "programs: its scores are taken from the release"
+                )
+                return replace(self.folder.run(model["id"]), notes=(note,))
+        return None
+
+    def pairs_scored(
+        self, run: Run, missing: Missing = "error", source: object = ""
+    ) -> ScoredPairs:
+        """Return how many of the pairs put to the judges a run scores.
+
+        Args:
+            run: with images by their id in the release.
+            missing: "error" refuses a run without a score for every pair.
+            source: what to call it in a message; the run's name if empty.
+
+        Raises:
+            MissingScoresError: pairs without a score.
+        """
+        named = source or f"run {run.name!r}"
+        return pairs_scored(self.pairs, run, self.folder.products, named, missing)
 
     def score(
         self,

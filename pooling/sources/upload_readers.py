@@ -105,7 +105,7 @@ def _named_rows(
             str(_images(names, path, row.line, unit, name)[0]) if name else ""
             for names, name in ((askers, row.query), (candidates, row.candidate))
         )
-        yield Row(row.line, query, candidate, row.value)
+        yield row._replace(query=query, candidate=candidate)
 
 
 def _images(names: Names, path: Path, line: int, unit: str, name: str) -> Sequence[int]:

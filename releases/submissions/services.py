@@ -39,6 +39,7 @@ def submit(
     file: UploadedFile[bytes],
     description: str = "",
     missing: Missing = "error",
+    lower_is_better: bool = False,
 ) -> Submission:
     """Keep an upload and queue its scoring.
 
@@ -50,6 +51,7 @@ def submit(
         description: how it was made.
         missing: "error" refuses it without a score for every pair put to the judges; "worst"
             lets missing ones count as the worst.
+        lower_is_better: its scores are distances.
 
     Raises:
         QuotaError: the daily quota is used up, or the last submission is not a minute ago.
@@ -84,6 +86,7 @@ def submit(
                     "file": kept,
                     "file_name": str(file.name),
                     "missing": missing,
+                    "lower_is_better": lower_is_better,
                 },
                 owner=owner,
             )
@@ -129,7 +132,9 @@ def score(progress: JobProgress) -> dict[str, Any]:
     try:
         progress.update(0, 2, "Reading the file")
         missing = arguments.get("missing", "worst")  # what those queued by an older version meant
-        run, scored = judged.read(path, submission.name, missing=missing)
+        lower_is_better = bool(arguments.get("lower_is_better"))
+        run = judged.read(path, submission.name, lower_is_better=lower_is_better)
+        scored = judged.pairs_scored(run, missing, path)
         progress.update(1, 2, "Computing measures")
         scores = score_submission(judged, hidden, run)
     except InputError as problem:

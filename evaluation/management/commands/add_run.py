@@ -27,6 +27,9 @@ class Command(JobCommand):
         parser.add_argument("--description", default="")
         parser.add_argument("--missing", choices=("error", "worst"), default="error",
                             help="what a pair without a score means")  # fmt: skip
+        parser.add_argument(
+            "--lower-is-better", action="store_true", help="its scores are distances"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = Campaign.objects.of_pairs().filter(slug=options["campaign"]).first()
@@ -44,6 +47,7 @@ class Command(JobCommand):
             family=options["family"],
             description=options["description"],
             missing=options["missing"],
+            lower_is_better=options["lower_is_better"],
         )
         result = self.run_work(
             task=ADD_RUN_TASK,
@@ -54,6 +58,7 @@ class Command(JobCommand):
         )
         lines = [
             f"“{result['name']}” scores {result['n_scored']} of {result['n_pairs']} pairs "
-            f"({result['share']:.1%}); an evaluation with it is queued."
+            f"({result['share']:.1%}); an evaluation with it is queued.",
+            *result["notes"],
         ]
         self.report(result, as_json=options["json"], lines=lines)
