@@ -73,7 +73,8 @@ def chosen_columns(
         if names is LABEL and len(found) > 1:
             found = [name for name in found if plain_column(name) != "score"]
         if not found and names is SCORE and {*map(plain_column, header)} & _DISTANCES:
-            reason = f"{held}: of a run higher must be more similar; name it score and say --lower-is-better"
+            advice = "name the column score and say that lower is better (--lower-is-better)"
+            reason = f"{held}: of a run higher must be more similar; {advice}"
             raise FormatError(path, line, reason)
         if len(found) != 1:
             many = f"; several may be meant: {', '.join(found)}" if found else ""

@@ -132,6 +132,11 @@ _OTHER_NAMES = {  # what other programs and papers call them
     "prauc": "macro_pr_auc",
 }
 
+IN_VISION = (
+    " That is the share of the positives found. What papers on vision call Recall{cut}, any "
+    "positive among the first, is Success{cut}."
+)
+
 YES_NO: tuple[str, ...] = ("Success", "tie_rate")
 """Measures of a ranking that are 0 or 1 at each query."""
 
@@ -297,7 +302,9 @@ def _hint(name: str) -> str:
         return ""
     meant = known[near[0]]
     takes_k = meant in RANKED and RANKED[meant].parameter != "none"
-    return f". Did you mean {meant}{at + parameter if takes_k else ''}?"
+    cut = at + parameter if takes_k else ""
+    other = IN_VISION.format(cut=cut) if meant == "R" and cut else ""
+    return f". Did you mean {meant}{cut}?{other}"
 
 
 def _rank(name: str, text: str) -> int:
