@@ -7,7 +7,7 @@ import json
 from lookalike.agreement.grades import Scale
 from lookalike.metrics.leaderboard_tables import SIMULATED
 from lookalike.release.documents.citation import bibtex
-from lookalike.release.documents.facts import Facts, percent
+from lookalike.release.documents.facts import Facts, percent, program
 from lookalike.release.documents.markdown import single_line
 
 
@@ -102,7 +102,11 @@ Check that nothing was changed, and that every number follows from the data, off
 
 ```sh
 lookalike verify path/to/this/folder
+lookalike score --release path/to/this/folder --run mine.npz
 ```
+
+{program(facts)} `runs/` holds the scores of the models and states down to which rank its lists are
+complete; `trec/runs/` holds the heads of these lists for other programs.
 
 ## Cite
 

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from lookalike.agreement.grades import Scale
 from lookalike.release.documents.conditional import conditional_part
-from lookalike.release.documents.facts import Facts, number, percent
+from lookalike.release.documents.facts import Facts, number, percent, program
 from lookalike.release.documents.markdown import sentence, single_line, table
 from lookalike.release.documents.people import authors_of
 from lookalike.release.format.layout import FIRST_WITH_BOARD
@@ -321,7 +321,7 @@ def excluded_use(facts: Facts) -> str:
 
 def _upkeep(facts: Facts) -> Iterator[str]:
     yield "## Upkeep"
-    yield UPKEEP
+    yield f"{UPKEEP} {program(facts)}"
     yield f"Computed by Lookalike {facts.info['code']['version']}."
 
 

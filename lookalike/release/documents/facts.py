@@ -129,3 +129,12 @@ def number(value: float | None, digits: int = 3) -> str:
 def percent(value: float | None) -> str:
     """Return a share in percent, a dash where undefined."""
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def program(facts: Facts) -> str:
+    """Return where the program is that reads a release."""
+    where = facts.info["url"] or "the site that froze this release"
+    return (
+        "The program `lookalike` is a Python package (3.11 or newer). It comes with the source of "
+        f"the site, which {where} or the authors give; `pip install .` installs it there."
+    )

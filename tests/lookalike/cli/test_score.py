@@ -284,7 +284,8 @@ def test_bad_files_are_refused_with_file_line_and_reason(score, files, name, con
     [
         (["--measures", "HR@5"], "unknown measure 'HR@5'; known: vsd_hr@k"),
         (["--measures", "HR@5"], ". Did you mean vsd_hr@5?\n"),
-        (["--measures", "Recall@5"], ". Did you mean R@5?\n"),
+        (["--measures", "Recall@5"], ". Did you mean R@5? "),
+        (["--measures", "Recall@5"], "Success@5"),
         (["--measures", "ndcg@10"], ". Did you mean nDCG@10?\n"),
         (["--measures", "micro_rocauc"], ". Did you mean micro_roc_auc?\n"),
         (["--measures", "Spearman@5"], "micro_pr_auc_band\n"),
