@@ -224,9 +224,19 @@ def test_the_form_says_that_lists_cut_at_a_depth_lack_scores(
 ) -> None:
     reader = Client()
     reader.force_login(researcher)
-    assert "Lists cut at a depth, as the release’s own run files are" in unescape(
-        reader.get(f"{BASE}submit/").text
-    )
+    assert "Lists cut at a depth lack scores" in unescape(reader.get(f"{BASE}submit/").text)
+
+
+def test_the_releases_own_trec_run_is_scored_as_its_board_says(
+    release: Release, researcher: User
+) -> None:
+    model = release.entrants[0]
+    [measures] = [one["measures"] for one in release.results["models"] if one["id"] == model["id"]]
+    content = (files_folder(release) / f"trec/runs/{model['id']}.txt").read_bytes()
+    found = give(release, researcher, content, "run.txt", "again by TREC")
+    assert found.coverage["n_scored"] == found.coverage["n_pairs"]
+    for name, expected in measures.items():
+        assert found.results[name]["value"] == pytest.approx(expected["value"], abs=1e-9), name
 
 
 def test_an_upload_goes_with_its_submission_and_stays_where_deleting_it_fails(
