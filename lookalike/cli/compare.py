@@ -231,10 +231,10 @@ def comparison_svg(found: ModelComparison) -> str:
     tested = [one for one in found.differences if one.test is not None]
     if not tested:
         raise InputError("--svg: no two of these models may be compared by any of these measures")
-    is_one_pair = len(found.models) == 2
+    letter_of = _capitals(found.models)
     rows = [
         IntervalRow(
-            one.measure if is_one_pair else f"{one.first} – {one.second}, {one.measure}",
+            f"{letter_of[one.first]} - {letter_of[one.second]}  {one.measure}",
             one.test.difference,
             one.test.interval.low,
             one.test.interval.high,
@@ -243,9 +243,12 @@ def comparison_svg(found: ModelComparison) -> str:
         for one in tested
         if one.test is not None
     ]
-    title = f"{tested[0].first} – {tested[0].second}" if is_one_pair else found.release
-    axis = "Difference with 95 % interval; filled: told apart after Holm's correction"
-    return interval_svg(title, axis, rows)
+    return interval_svg(
+        f"Differences on {found.release}",
+        "Difference with 95 % interval; filled: told apart after Holm's correction",
+        rows,
+        [f"{letter_of[name]}  {name}" for name in found.models],
+    )
 
 
 def _svg_file(text: str) -> Path:

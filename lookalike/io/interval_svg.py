@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, ROW, TOP, BOTTOM, RIGHT = 760, 24, 56, 44, 24
-_CHARACTER = 7.2  # width of a letter of 13 px, about
+_NOTE = 18
+_CHARACTER = 8  # width of a letter of 13 px, about
 _STYLE = """text { font: 13px system-ui, sans-serif; fill: #222 }
 .title { font-weight: 600 } .axis { stroke: #888 } .grid { stroke: #ddd }
 .line { stroke: #1f5fa8; stroke-width: 2 } .dot { fill: #1f5fa8; stroke: #1f5fa8 }
@@ -37,13 +38,16 @@ class IntervalRow:
     is_filled: bool
 
 
-def interval_svg(title: str, axis: str, rows: Sequence[IntervalRow]) -> str:
+def interval_svg(
+    title: str, axis: str, rows: Sequence[IntervalRow], notes: Sequence[str] = ()
+) -> str:
     """Return a chart of values with their intervals around a line at 0.
 
     Args:
         title: above the chart.
         axis: what the numbers are.
         rows: from top to bottom; at least one.
+        notes: lines below the chart, such as what the labels stand for.
 
     Raises:
         ValueError: no row, or a value that is not finite.
@@ -60,13 +64,13 @@ def interval_svg(title: str, axis: str, rows: Sequence[IntervalRow]) -> str:
     first, last = math.floor(min(finite) / step), math.ceil(max(finite) / step)
     last = max(last, first + 1)
     left = min(24 + _CHARACTER * max(len(row.label) for row in rows), WIDTH / 2)
-    height = TOP + ROW * len(rows) + BOTTOM
+    bottom = TOP + ROW * len(rows)
+    height = bottom + BOTTOM + _NOTE * len(notes)
 
     def x(value: float) -> float:
         share = (value / step - first) / (last - first)
         return round(left + share * (WIDTH - RIGHT - left), 1)
 
-    bottom = height - BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'width="{WIDTH}" height="{height}">',
@@ -83,11 +87,14 @@ def interval_svg(title: str, axis: str, rows: Sequence[IntervalRow]) -> str:
         )
     middle = (left + WIDTH - RIGHT) / 2
     parts.append(
-        f'<text class="small" x="{middle:.1f}" y="{height - 8}" text-anchor="middle">'
+        f'<text class="small" x="{middle:.1f}" y="{bottom + 36}" text-anchor="middle">'
         f"{escape(axis)}</text>"
     )
     for number, row in enumerate(rows):
         parts += _row(row, TOP + ROW * number + ROW / 2, left, x)
+    for number, note in enumerate(notes, 1):
+        y = bottom + BOTTOM + _NOTE * number - 8
+        parts.append(f'<text class="small" x="12" y="{y}">{escape(note)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -332,9 +332,9 @@ def turned(test: PairedTest) -> PairedTest:
         test,
         first=test.second,
         second=test.first,
-        difference=-test.difference,
+        difference=0.0 - test.difference,
         interval=replace(ends, low=-ends.high, high=-ends.low),
-        effect_size=-test.effect_size,
+        effect_size=0.0 - test.effect_size,
     )
 
 

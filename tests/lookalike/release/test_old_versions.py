@@ -9,18 +9,27 @@ from pathlib import Path
 import pytest
 
 from lookalike.release.format.archive import opened
+from lookalike.release.format.layout import SCHEMA_VERSION
 from lookalike.release.format.manifest import read_manifest
 from lookalike.release.verify import verify
 from tests.lookalike.release.derived import seal
 from tests.paths import GOLDEN_RELEASES
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6, SCHEMA_VERSION])
 def test_a_release_of_an_earlier_schema_version_verifies(version: int) -> None:
     source = GOLDEN_RELEASES / f"small-{version}.0.0.zip"
     with opened(source) as folder:
         assert read_manifest(folder).schema_version == version
     assert verify(source).findings == ()
+
+
+def test_the_golden_release_of_this_version_is_compared_word_by_word() -> None:
+    """If it is not right any more: see tests/lookalike/release/make_golden.py."""
+    verdict = verify(GOLDEN_RELEASES / f"small-{SCHEMA_VERSION}.0.0.zip")
+    assert verdict.findings == ()
+    assert verdict.were_words_compared
+    assert {"bias.json", "data/board.parquet", "datasheet.md"} <= set(verdict.computed)
 
 
 def test_the_words_of_an_earlier_version_are_not_compared_and_the_verdict_says_so(
