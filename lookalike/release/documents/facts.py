@@ -135,6 +135,6 @@ def program(facts: Facts) -> str:
     """Return where the program is that reads a release."""
     where = facts.info["url"] or "the site that froze this release"
     return (
-        "The program `lookalike` is a Python package (3.11 or newer). It comes with the source of "
+        "The program `lookalike` is a Python package. It comes with the source of "
         f"the site, which {where} or the authors give; `pip install .` installs it there."
     )
