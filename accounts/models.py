@@ -73,6 +73,7 @@ class Scope(models.TextChoices):
     JUDGEMENTS = "judgements:read", "Read single judgements and pooled pairs (admins)"
     REVIEW = "judgements:write", "Exclude judgements from counting and pause judges (admins)"
     RUNS = "runs:write", "Upload runs to be scored"
+    CATALOGS = "catalogs:write", "Import pictures and metadata into catalogs (admins)"
     AUDIT = "audit:read", "Read the audit log (admins)"
 
 

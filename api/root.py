@@ -21,6 +21,7 @@ from api.routes.campaigns import router as annotation_router
 from api.routes.catalogs import router as catalog_router
 from api.routes.comments import router as comments_router
 from api.routes.conditional import router as conditional_router
+from api.routes.imports import router as imports_router
 from api.routes.people import router as accounts_router
 from api.routes.pools import router as pooling_router
 from api.routes.releases import router as releases_router
@@ -78,6 +79,7 @@ api = Api(
 for router in (
     accounts_router,
     catalog_router,
+    imports_router,
     pooling_router,
     conditional_router,
     annotation_router,

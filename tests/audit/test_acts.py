@@ -63,6 +63,7 @@ UNRECORDED = {
     "annotation:preferences": "how the judge's own page looks",
     "accounts:language": "how somebody's own pages look",
     "catalog:fill": ENQUEUES,
+    "catalog:check": ENQUEUES,
     "pooling:probe": ENQUEUES,
     "pooling:draw_map": ENQUEUES,
     "pooling:retry": ENQUEUES,
