@@ -25,8 +25,8 @@ from lookalike.learning.compose.catalog_combiner import (
     learn_combiner as learn,
 )
 from lookalike.learning.fixed_condition import FixedCondition
+from lookalike.learning.held_out import held_out_groups, usual_unit
 from lookalike.learning.lit.captions import Attributes, read_attributes
-from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.projection import Layers
 
 
@@ -63,6 +63,7 @@ def learn_combiner(work: RunWork, material: Material) -> None:
     seen = {*material.ids[learnt.seen].tolist(), *space.projection.seen_image_ids}
     figures = {
         "n_seen": len(seen), "n_held_out": int(known.held_out.sum()),
+        "held_out": {"unit": usual_unit(material.products)},
         "found": {name: list(values) for name, values in learnt.found.items()},
     }  # fmt: skip
     with work.stored(figures):

@@ -38,7 +38,9 @@ def learn_embedding(work: RunWork, material: Material) -> None:
     recipe = from_json(CatalogEmbedding, work.run.recipe)
     learnt = _learnt(recipe, work, material)
     figures = {
-        "n_seen": len(learnt.seen), "n_held_out": learnt.n_held_out, "n_left_out": learnt.n_small,
+        "n_seen": len(learnt.seen), "n_held_out": learnt.held_out.n_images,
+        "held_out": learnt.held_out.as_json(), "held_out_words": learnt.held_out.words,
+        "n_left_out": learnt.n_small,
         "found": {name: list(values) for name, values in learnt.found.items()},
         **({"best_heads": dict(learnt.best_heads)} if recipe.method in GUESSED else {}),
     }  # fmt: skip

@@ -14,6 +14,7 @@ from learning.models import Family
 from learning.runs.recipes import PARENT, check_heads, check_training
 from lookalike.core.errors import Refused
 from lookalike.learning.embeddings.recipe import CONDITIONS, PRODUCT, EmbeddingRecipe
+from lookalike.learning.held_out import split_images
 
 MOST_DIMS = 4_096
 
@@ -34,8 +35,8 @@ class CatalogEmbedding(EmbeddingRecipe):
         """Pass if a catalog can be learned from so, as `Recipe`.
 
         Raises:
-            Refused: a column that no image has, fewer than two classes of two images, or
-                conditions whose names are one in addresses.
+            Refused: a column that no image has, fewer than two classes of two images, too little
+                to hold out, or conditions with equal names in addresses.
         """
         check_training(self.parent, self.epochs, self.seed)
         if max(self.dim, self.hidden) > MOST_DIMS:
@@ -53,6 +54,10 @@ class CatalogEmbedding(EmbeddingRecipe):
                 )
         if self.method == CONDITIONS:
             check_heads(self.columns)
+        if self.hold_out:
+            images = [*catalog.images.order_by().values_list("product_id", "attributes")]
+            products, rows = [one for one, _ in images], [of for _, of in images]
+            split_images(self.labels(rows, products), products, self.hold_out, seed=self.seed)
 
 
 def _n_classes(catalog: Catalog, columns: Sequence[str]) -> int:

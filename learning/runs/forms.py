@@ -16,6 +16,7 @@ from learning.runs.recipes import MOST_EPOCHS, PARENT, Recipe
 from learning.text_spaces.recipes import SpaceRecipe
 from lookalike.learning.embeddings.recipe import (
     CONDITIONS,
+    DISCOVERNET_OPTIONS,
     FINE_TUNING,
     MOST_CONDITIONS,
     NAMES,
@@ -23,6 +24,7 @@ from lookalike.learning.embeddings.recipe import (
     PSEUDOLABELS,
     SINGLE,
 )
+from lookalike.learning.held_out import CLASSES, IMAGES, PRODUCTS, USUAL
 
 METHOD_NAMES = {
     "multisimilarity": "Multisimilarity: images of one class come near",
@@ -34,9 +36,15 @@ METHOD_NAMES = {
     "mixture": "Mixture: sorts triplets by condition, which nobody names",
     "LSN": "LSN: guesses conditions",
     "SCE-Net": "SCE-Net: guesses them, mixes vectors",
-    "DiscoverNet-Set": "DiscoverNet-Set: … mixes distances",
-    "DiscoverNet-Reg": "DiscoverNet-Reg: … heeds the order",
+    "DiscoverNet-Set": "DiscoverNet-Set: infers conditions, mixes distances",
+    "DiscoverNet-Reg": "DiscoverNet-Reg: the same, and heeds the order of candidates",
     SINGLE: "One embedding of the same triplets",
+}
+HOLD_OUT_NAMES = {
+    USUAL: "Products, or pictures where no product is known",
+    PRODUCTS: "Products; their classes may be known",
+    CLASSES: "Classes",
+    IMAGES: "Pictures; their products may be known",
 }
 WORDS_NAMES = {
     "": "Nothing",
@@ -168,7 +176,10 @@ class EmbeddingForm(RunForm):
         "together come near. It takes minutes; a fifth of the products is held out to see how "
         "well it went."
     )
-    details = ("model", "weight", "dim", "hidden", "n_conditions", "epochs", "seed")
+    details = (
+        "model", "weight", "dim", "hidden", "n_conditions", "hold_out", *DISCOVERNET_OPTIONS,
+        "epochs", "seed",
+    )  # fmt: skip
     method = forms.ChoiceField(
         choices=list(METHOD_NAMES.items()), label="What is learned",
         help_text="What guesses conditions is not told which attribute a triplet is about, and has "
@@ -191,6 +202,28 @@ class EmbeddingForm(RunForm):
         min_value=0, max_value=MOST_CONDITIONS, initial=0, label="Conditions",
         help_text="Maps of what guesses them; 0 for as many as attributes.",
     )  # fmt: skip
+    hold_out = forms.ChoiceField(
+        choices=list(HOLD_OUT_NAMES.items()), required=False, label="Hold out",
+        help_text="A fifth of these is not learned from, to see how well it went.",
+    )  # fmt: skip
+    is_branch_trained = forms.BooleanField(
+        required=False, label="Train the condition branch",
+        help_text="DiscoverNet only. Otherwise the branch stays as drawn, as in the released code.",
+    )  # fmt: skip
+    is_squared = forms.BooleanField(
+        required=False, label="Squared distances", help_text="DiscoverNet only, equation 1."
+    )
+    is_cosine = forms.BooleanField(
+        required=False, label="Match conditions by cosines",
+        help_text="DiscoverNet only, equation 7.",
+    )  # fmt: skip
+    is_residual = forms.BooleanField(
+        required=False, label="Residual maps", help_text="DiscoverNet only, equation 8."
+    )
+    temperature = forms.FloatField(
+        min_value=0, initial=0, required=False, label="Temperature",
+        help_text="DiscoverNet only, of the softmax over conditions; 0 for 1.",
+    )  # fmt: skip
     field_order = ("name", "catalog", "columns", "method", "words")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -207,9 +240,10 @@ class EmbeddingForm(RunForm):
         given = self.cleaned_data
         names = (
             "columns", "method", "words", "weight", "dim", "hidden", "n_conditions", "epochs",
-            "seed",
+            "seed", "hold_out", *DISCOVERNET_OPTIONS,
         )  # fmt: skip
-        return CatalogEmbedding(parent=given["model"], **{name: given[name] for name in names})
+        values = {name: given[name] for name in names} | {"temperature": given["temperature"] or 0}
+        return CatalogEmbedding(parent=given["model"], **values)
 
 
 class CombinerForm(RunForm):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from catalog.charts import Axis, Chart
 from learning.models import TrainingRun
+from lookalike.learning.embeddings.recipe import DISCOVERNET_OPTIONS
 
 Row = tuple[str, str]
 WORDS = {
@@ -14,13 +15,16 @@ WORDS = {
     "captions": "Captions", "method": "Method", "words": "Guided by",
     "weight": "Weight of the words", "same_values": "Learns the same value, too",
     "n_triplets": "Triplets", "dim": "Numbers", "hidden": "Hidden layer",
-    "n_conditions": "Conditions", "epochs": "Epochs", "seed": "Seed",
+    "n_conditions": "Conditions", "hold_out": "Held out",
+    "is_branch_trained": "Condition branch is trained", "is_squared": "Squared distances",
+    "is_cosine": "Matched by cosines", "is_residual": "Residual maps",
+    "temperature": "Temperature", "epochs": "Epochs", "seed": "Seed",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Found:
-    """How often the nearest picture of products held out has the same label.
+    """How often the nearest held-out picture has the same label.
 
     Attributes:
         name: of the sort of label, or of an attribute.
@@ -54,7 +58,7 @@ def _state(run: TrainingRun) -> str:
 
 
 def found_rows(run: TrainingRun) -> list[Found]:
-    """Return what a run has been found to do on products held out; what is not defined is not."""
+    """Return a run's figures on held-out pictures; undefined ones are left out."""
     best = run.figures.get("best_heads", {})
     found = [
         Found(f"{name} ({best[name].replace('-', ' ')})" if name in best else name, *of)
@@ -71,8 +75,9 @@ def recipe_rows(run: TrainingRun) -> list[Row]:
     said = {name: _said(value) for name, value in run.recipe.items()}
     if not said.get("words"):
         said.pop("weight", None)
-    if not run.recipe.get("n_conditions"):
-        said.pop("n_conditions", None)
+    for name in (*DISCOVERNET_OPTIONS, "n_conditions"):
+        if not run.recipe.get(name):
+            said.pop(name, None)
     return [(WORDS[name], said[name]) for name in WORDS if said.get(name)]
 
 

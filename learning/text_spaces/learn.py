@@ -13,6 +13,7 @@ from learning.text_vectors import ready_encoder
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.core.errors import Refused
+from lookalike.learning.held_out import held_out_groups, usual_unit
 from lookalike.learning.language.encoders import SENTENCE, TextEncoder
 from lookalike.learning.lit.captions import Attributes, read_attributes
 from lookalike.learning.lit.space import TextSpace as Heads
@@ -20,7 +21,6 @@ from lookalike.learning.lit.space import zero_shot
 from lookalike.learning.lit.training import (
     LitRun,
     LitSettings,
-    held_out_groups,
     train_text_space,
 )
 from lookalike.learning.notions.closed_forms import raw
@@ -42,6 +42,7 @@ def learn_text_space(work: RunWork, material: Material) -> None:
     texts_sha256 = write_layers(learned.space.texts)
     figures = {
         "n_seen": learned.n_seen, "n_held_out": learned.n_held_out,
+        "held_out": {"unit": usual_unit(material.products)},
         "attributes": as_json(learned.scores),
     }  # fmt: skip
     seen = material.ids[learned.seen].tolist()

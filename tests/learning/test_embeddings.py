@@ -44,7 +44,7 @@ def delete() -> None:
 
 def test_it_has_vectors_of_its_catalog_and_says_how_well_it_does_on_products_held_out(paints):
     made = learned(paints)
-    before, after = made.card["found_on_products_held_out"]["colour"]
+    before, after = made.card["found_on_held_out"]["colour"]
     assert after > 0.4  # of three colours, by histograms of few bins in common
     assert before is not None
     assert made.card["method"] == "metric learning"
@@ -63,7 +63,7 @@ def test_it_has_vectors_of_its_catalog_and_says_how_well_it_does_on_products_hel
 def test_it_has_seen_the_images_that_it_learned_from_and_no_product_by_half(paints):
     made = learned(paints)
     seen = set(made.seen_image_ids)
-    assert len(seen) == made.card["n_images"] == 72 - made.card["n_held_out"]
+    assert len(seen) == made.card["n_images"] == 72 - made.card["held_out"]["n_images"]
     products = dict(paints.images.values_list("pk", "product_id"))
     held_out = {product for pk, product in products.items() if pk not in seen}
     assert held_out
@@ -152,7 +152,30 @@ def test_the_command_fine_tunes_on_products_and_colours(paints):
     )  # fmt: skip
     assert found["model"] == "learned:both"
     assert found["card"]["labels"]["colour"] == 3
-    assert set(found["card"]["found_on_products_held_out"]) == {"product", "colour"}
+    assert set(found["card"]["found_on_held_out"]) == {"product", "colour"}
+
+
+def test_the_command_holds_out_classes_and_says_what_was_learned_from(paints):
+    found = printed(
+        "learn_embedding", "paints", "Apart", "--columns", "product", "--hold-out", "classes",
+        "--model", PARENT, "--dim", "8", "--hidden", "0", "--epochs", "1",
+    )  # fmt: skip
+    held_out = TrainingRun.objects.get().figures["held_out"]
+    assert found["card"]["held_out"] == held_out
+    assert held_out["unit"] == "classes"
+    n_asked, n_seen = held_out["classes"]["product"]
+    assert (n_asked > 1, n_seen) == (True, 0)
+
+
+def test_the_command_has_the_options_of_discovernet(paints):
+    found = printed(
+        "learn_embedding", "paints", "Guess", "--columns", "colour,view", "--method",
+        "DiscoverNet-Reg", "--squared", "--cosine", "--temperature", "0.1", "--residual",
+        "--train-branch", "--model", PARENT, "--dim", "4", "--hidden", "0", "--epochs", "1",
+    )  # fmt: skip
+    recipe = found["card"]["recipe"]
+    names = ("is_squared", "is_cosine", "is_residual", "is_branch_trained", "temperature")
+    assert [recipe[name] for name in names] == [True] * 4 + [0.1]
 
 
 def test_the_command_learns_conditions(paints):
@@ -171,7 +194,7 @@ def test_classes_of_one_image_are_left_out_and_counted(paints):
         "learn_embedding", "paints", "Products", "--columns", "product", "--model", PARENT,
         "--dim", "4", "--hidden", "0", "--epochs", "1", "--seed", "1",
     )  # fmt: skip
-    held_out = found["card"]["n_held_out"]
+    held_out = found["card"]["held_out"]["n_images"]
     assert found["card"]["n_images"] + found["card"]["n_classes_left_out"] + held_out == 72
     assert found["card"]["n_classes_left_out"] <= 2
 
@@ -184,6 +207,7 @@ def test_classes_of_one_image_are_left_out_and_counted(paints):
         ({"columns": ("product", "view")}, "columns: fewer than two values of product and view"),
         ({"columns": ("colour", "Colour"), "method": "CSN"}, "columns: two conditions would have"),
         ({"parent": "nonsense"}, "model: 'nonsense' names no backbone"),
+        ({"hold_out": "classes"}, "hold_out: colour has 3 classes of two images or more"),
         ({"epochs": 5_000}, "epochs: 5000 is not from 1 to 1,000"),
         ({"dim": 99_999}, "dim: and hidden are at most 4,096"),
         ({"name": "!"}, "name: give a name with at least one letter"),

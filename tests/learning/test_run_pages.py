@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
+from django.apps import apps
 from django.urls import reverse
 
 from accounts.models import Role, User
@@ -13,6 +15,7 @@ from catalog.models import EmbeddingSet, Projection
 from jobs.models import Job
 from learning.models import TrainingRun
 from learning.notions.forms import sayable_columns
+from learning.runs.families import recipe_of
 from learning.tasks import learn_embedding
 from tests.catalogs import embedding_set_of
 from tests.clients import signed_in
@@ -61,6 +64,29 @@ def test_an_embedding_is_asked_for_by_its_form_learned_by_a_worker_and_shown(chi
     assert len(near.split("Nearest after")[1].split("<li")) == 9
 
 
+def test_the_page_of_a_run_says_what_was_held_out(chief, paints):
+    changes = {"columns": "product", "hold_out": "classes", "temperature": ""}
+    chief.post(reverse("learning:new_embedding"), {**FORM, "catalog": paints.pk, **changes})
+    learn_embedding(str(Job.objects.get(task="learning.learn_embedding").uid))
+    figures = TrainingRun.objects.get().figures
+    assert figures["held_out"]["unit"] == "classes"
+    shown = page(chief, "run", "own")
+    for sentence in figures["held_out_words"]:
+        assert sentence[1:] in shown
+    assert "<dt>Held out</dt><dd>classes</dd>" in shown
+
+
+def test_old_runs_of_discovernet_say_that_their_branch_was_trained(paints):
+    for name, method in (("old", "DiscoverNet-Reg"), ("other", "LSN")):
+        TrainingRun.objects.create(family="embedding", catalog=paints, slug=name, name=name,
+                                   recipe={"columns": ["colour"], "method": method})  # fmt: skip
+    migration = import_module("learning.migrations.0004_discovernet_branches")
+    migration.say_that_branches_were_trained(apps, None)
+    recipes = {run.slug: recipe_of(run) for run in TrainingRun.objects.all()}
+    assert recipes["old"].is_branch_trained
+    assert not recipes["other"].is_branch_trained
+
+
 @pytest.mark.parametrize("route", ["new", "new_embedding", "new_combiner"])
 def test_a_form_names_the_attributes_of_the_catalog_that_is_chosen(chief, paints, route):
     for chosen in ({"catalog": paints.pk}, {}):  # it is the only one
@@ -78,6 +104,8 @@ def test_a_form_names_the_attributes_of_the_catalog_that_is_chosen(chief, paints
         ({"method": "CSN", "words": "names"}, "CSN is not guided by words"),
         ({"n_conditions": 2}, "multisimilarity has a number of its own; say 0"),
         ({"dim": 0, "hidden": 4}, "a layer below needs one above"),
+        ({"hold_out": "classes"}, "colour has 3 classes of two images or more"),
+        ({"is_squared": "on"}, "is an option of DiscoverNet-Set, not of multisimilarity"),
         ({"epochs": 0}, "Ensure this value is greater than or equal to 1."),
         ({"weight": "nan"}, "Enter a number."),
         ({"model": "x"}, "names no backbone"),

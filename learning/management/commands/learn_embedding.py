@@ -12,32 +12,24 @@ from learning.embeddings.recipes import CatalogEmbedding
 from learning.runs.families import LEARN
 from learning.runs.recipes import PARENT
 from learning.runs.services import run_as_asked, run_job
-from lookalike.cli.options import comma_list, seed
-from lookalike.learning.embeddings.recipe import METHODS, WORDS
+from lookalike.cli.learn.embedding_options import add_recipe, recipe_values
+from lookalike.learning.embeddings.recipe import WORDS
 from pooling.new_pool.parsing import catalog_by_slug
-
-OPTIONS = ("method", "words", "weight", "dim", "hidden", "n_conditions", "epochs", "seed")
 
 
 class Command(JobCommand):
     help = (
         "Learn an embedding from a catalog's attributes or products, as a model for pools: "
         "learned:NAME, with CSN learned:NAME#COLUMN, with mixture, LSN, SCE-Net and DiscoverNet "
-        "learned:NAME#condition-1 and so on, too. A fifth of the products is held out. The "
-        "same command goes on where it was stopped."
+        "learned:NAME#condition-1 and so on, too. A fifth of the products is held out, or of the "
+        "classes or images (--hold-out). The same command resumes a stopped run."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("catalog", help="its short name")
         parser.add_argument("name", help="of the embedding")
-        parser.add_argument(
-            "--columns", type=comma_list, required=True, metavar="NAMES",
-            help="attributes, or product: images that agree in all are of one class; "
-            "fine-tuning classifies each, CSN learns a map for each, and with what guesses "
-            "conditions triplets are drawn of each",
-        )  # fmt: skip
-        parser.add_argument("--method", choices=METHODS, default=METHODS[0])
+        add_recipe(parser)
         parser.add_argument(
             "--words", choices=WORDS, default="",
             help="what guides: the names of the classes (ELG), or what a classifier of ImageNet "
@@ -47,21 +39,10 @@ class Command(JobCommand):
         parser.add_argument(
             "--model", default=PARENT, metavar="SPEC", help="backbone; default: %(default)s"
         )
-        parser.add_argument("--dim", type=int, default=128, help="default: %(default)s")
-        parser.add_argument("--hidden", type=int, default=512, help="default: %(default)s")
-        parser.add_argument(
-            "--conditions", dest="n_conditions", type=int, default=0, metavar="N",
-            help="maps of what guesses conditions; default: as many as columns",
-        )  # fmt: skip
-        parser.add_argument("--epochs", type=int, default=20, help="default: %(default)s")
-        parser.add_argument("--seed", type=seed, default=0)
 
     def handle(self, *_: Any, **options: Any) -> None:
         catalog = catalog_by_slug(options["catalog"], "catalog")
-        recipe = CatalogEmbedding(
-            columns=tuple(options["columns"]), parent=options["model"],
-            **{name: options[name] for name in OPTIONS},
-        )  # fmt: skip
+        recipe = CatalogEmbedding(parent=options["model"], **recipe_values(options))
         run = run_as_asked(catalog=catalog, name=options["name"], recipe=recipe)
         result = self.run_work(**run_job(run), work=partial(serve, LEARN))
         self.report(result, as_json=options["json"], lines=_lines(result))
@@ -74,10 +55,11 @@ def _lines(result: dict[str, Any]) -> list[str]:
     ]
     if n := result["n_left_out"]:
         lines.append(f"{n:,} class{'' if n == 1 else 'es'} of one image left out")
+    lines += result["held_out_words"]
     for name, (before, after) in result["found"].items():
         if before is not None:
             lines.append(
-                f"{name}: right for the nearest of {result['n_held_out']:,} images held out in "
-                f"{100 * before:.1f} % of cases before, {100 * after:.1f} % now"
+                f"{name}: the nearest held-out image is right in {100 * before:.1f} % of cases "
+                f"before, {100 * after:.1f} % now"
             )
     return lines

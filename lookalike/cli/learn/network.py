@@ -18,6 +18,7 @@ from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.learning.embeddings.recipe import PRODUCT
 from lookalike.learning.engine.loop import alone_in
+from lookalike.learning.held_out import usual_unit
 from lookalike.learning.networks.learn import FILE, CatalogPictures, LearntNetwork, learn_network
 from lookalike.learning.networks.settings import OBJECTIVES, NetworkSettings
 from lookalike.stats.text_tables import TEXT, table
@@ -114,14 +115,18 @@ def run(arguments: argparse.Namespace) -> Report:
         raise InputError(str(problem)) from problem
     name = " and ".join(arguments.columns)
     shown = ["" if value is None else TEXT.number(value, 3) for value in found.found]
-    title = f"A network of {found.n_learnt:,} images, asked about {found.n_held_out:,} others"
+    held_out = usual_unit(pictures.products)
+    title = (
+        f"A network of {found.n_learnt:,} images, asked about {found.n_held_out:,} others; "
+        f"held out: {held_out}"
+    )
     text = table([HEADER, (name, *shown)])
     return Report(
         title=title,
         text="\n".join([title, *text, "", f"Embed, or fill a pool, by {found.spec}", ""]),
         data={
             "model": found.spec, "best_step": found.best_step, "n_learnt": found.n_learnt,
-            "n_trial": found.n_trial, "n_held_out": found.n_held_out,
+            "n_trial": found.n_trial, "n_held_out": found.n_held_out, "held_out": held_out,
             "classes_left_out": list(found.alone),
             "nearest_is_right": {"before": found.found[0], "after": found.found[1]},
         },

@@ -11,6 +11,7 @@ from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.learning.engine.loop import alone_in
+from lookalike.learning.held_out import usual_unit
 from lookalike.learning.language.encoders import SENTENCE, load_encoder
 from lookalike.learning.lit.captions import read_attributes
 from lookalike.learning.lit.training import LitSettings, train_text_space
@@ -78,14 +79,16 @@ def run(arguments: argparse.Namespace) -> Report:
         for name, values, n, a, m, said in rows
     ]
     title = f"A text space of {found.n_seen:,} images, asked about {found.n_held_out:,} others"
+    held_out = usual_unit(described.products)
     return Report(
         title=title,
-        text="\n".join([title, *table([HEADER, *shown]), ""]),
+        text="\n".join([title, f"held out: {held_out}", *table([HEADER, *shown]), ""]),
         data={
             "space": str(arguments.space),
             "fingerprint": found.space.images.fingerprint,
             "n_seen": found.n_seen,
             "n_held_out": found.n_held_out,
+            "held_out": held_out,
             "attributes": as_json(found.scores),
         },
         table=Table(HEADER, rows),

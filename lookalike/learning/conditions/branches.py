@@ -16,7 +16,7 @@ class ConditionBranch(nn.Module):
     """Weights of K conditions for each triplet.
 
     Source: Ye, Shi and Zhan, "Identifying Ambiguous Similarity Conditions via Semantic Matching"
-    (CVPR 2022), equations 5 to 7, and their code, in which anchors alone have length 1. "set"
+    (CVPR 2022), equations 5 to 7, and their code, which scales anchors alone to length 1. "set"
     takes the largest of what it finds in the pairs anchor-farther and anchor-closer, so swapped
     candidates change nothing; the other kinds, the pair of the candidates among them, tell them
     apart or not, and are regularised.
@@ -26,11 +26,20 @@ class ConditionBranch(nn.Module):
         dim: of the images' vectors.
         n_conditions: K.
         temperature: of the softmax.
+        is_cosine: scale triplets' vectors to length 1, too, as equation 7 does.
     """
 
-    def __init__(self, kind: Branch, dim: int, n_conditions: int, temperature: float = 1.0) -> None:
+    def __init__(
+        self,
+        kind: Branch,
+        dim: int,
+        n_conditions: int,
+        temperature: float = 1.0,
+        *,
+        is_cosine: bool = False,
+    ) -> None:
         super().__init__()
-        self.kind, self.temperature = kind, temperature
+        self.kind, self.temperature, self.is_cosine = kind, temperature, is_cosine
         self.anchors = nn.Parameter(torch.randn(n_conditions, dim))
         match kind:
             case "concatenation":
@@ -52,6 +61,8 @@ class ConditionBranch(nn.Module):
             parts: vectors of anchors, closer and farther images, shape (3, n, dim).
         """
         guess = self._guess(parts)
+        if self.is_cosine:
+            guess = normalize(guess, dim=1)
         logits = guess @ normalize(self.anchors, dim=1).T
         return (logits / self.temperature).softmax(dim=1)
 

@@ -8,10 +8,12 @@ import torch
 from torch.nn.functional import logsigmoid
 
 SCALE = 10.0  # of cosines
-TEMPERATURE = 0.3  # of the shares; 1 is plain EM, which takes longer to part the conditions
+TEMPERATURE = 0.3  # of the shares; 1 is plain EM
 
 
-def log_likelihoods(parts: torch.Tensor, *, is_by_order: bool = False) -> torch.Tensor:
+def log_likelihoods(
+    parts: torch.Tensor, *, is_by_order: bool = False, scale: float = SCALE
+) -> torch.Tensor:
     """Return how likely each condition finds what triplets say, as logarithms, shape (n, K).
 
     A condition shall find an anchor's closer image among those of all triplets of the batch and
@@ -30,17 +32,18 @@ def log_likelihoods(parts: torch.Tensor, *, is_by_order: bool = False) -> torch.
         parts: unit vectors of anchors, closer and farther images under each condition, shape
             (3, n, K, dim).
         is_by_order: look at the triplet's own two candidates alone.
+        scale: of the cosines.
     """
     anchors, closer, farther = parts
-    far = SCALE * (anchors * farther).sum(dim=-1)
+    far = scale * (anchors * farther).sum(dim=-1)
     if is_by_order:
-        return logsigmoid(SCALE * (anchors * closer).sum(dim=-1) - far)
-    found = SCALE * anchors.transpose(0, 1) @ closer.permute(1, 2, 0)
+        return logsigmoid(scale * (anchors * closer).sum(dim=-1) - far)
+    found = scale * anchors.transpose(0, 1) @ closer.permute(1, 2, 0)
     near = found.diagonal(dim1=1, dim2=2).T
     return torch.as_tensor(near - torch.logaddexp(found.logsumexp(dim=2).T, far))
 
 
-def shares(logarithms: torch.Tensor) -> torch.Tensor:
+def shares(logarithms: torch.Tensor, temperature: float = TEMPERATURE) -> torch.Tensor:
     """Return how far each triplet is taken to be about each condition, rows summing to 1.
 
     >>> shares(torch.tensor([[-1.0, -1.0], [0.0, -9.0]])).tolist()
@@ -48,11 +51,12 @@ def shares(logarithms: torch.Tensor) -> torch.Tensor:
 
     Args:
         logarithms: of likelihoods, shape (n, K).
+        temperature: of the shares.
     """
-    return (logarithms / TEMPERATURE).softmax(dim=1)
+    return (logarithms / temperature).softmax(dim=1)
 
 
-def mixture_loss(logarithms: torch.Tensor) -> torch.Tensor:
+def mixture_loss(logarithms: torch.Tensor, temperature: float = TEMPERATURE) -> torch.Tensor:
     """Return the loss of triplets of which each is about one of K conditions that weigh the same.
 
     Its slope is that of the likelihoods, weighted by `shares`: a step of generalised EM, E and M
@@ -63,7 +67,8 @@ def mixture_loss(logarithms: torch.Tensor) -> torch.Tensor:
 
     Args:
         logarithms: of likelihoods, shape (n, K).
+        temperature: of the shares; 1 is plain EM.
     """
     n_conditions = logarithms.shape[1]
-    together = TEMPERATURE * (logarithms / TEMPERATURE).logsumexp(dim=1)
-    return TEMPERATURE * math.log(n_conditions) - together.mean()
+    together = temperature * (logarithms / temperature).logsumexp(dim=1)
+    return temperature * math.log(n_conditions) - together.mean()

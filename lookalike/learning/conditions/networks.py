@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import torch
@@ -13,7 +13,12 @@ from torch.nn.functional import normalize, relu
 from lookalike.conditional.triplet_scores import Metric
 from lookalike.core.errors import Refused
 from lookalike.learning.conditions.branches import BRANCHES, Branch, ConditionBranch, overlap
-from lookalike.learning.conditions.mixture import log_likelihoods, mixture_loss
+from lookalike.learning.conditions.mixture import (
+    SCALE,
+    TEMPERATURE,
+    log_likelihoods,
+    mixture_loss,
+)
 from lookalike.learning.losses.pairs import Sides, distances
 from lookalike.learning.losses.triplet import triplet_loss
 
@@ -27,17 +32,26 @@ SUMMED = 64  # triplets: its code adds up the overlaps of a batch of so many
 
 @dataclass(frozen=True)
 class Architecture:
-    """What is trained.
+    """The network that is trained.
+
+    DiscoverNet's defaults are those of the released code; its options are the paper's equations.
 
     Attributes:
-        method: of METHODS.
-        n_conditions: K, of embeddings; "single" has one.
-        dim: of each.
-        hidden: width before it; 0 for a linear map.
-        branch: of DiscoverNet, of BRANCHES.
-        is_residual: whether DiscoverNet adds the common vector (equation 8) or not (its code).
-        is_masked: masks in place of DiscoverNet's linear maps.
-        is_branch_trained: its code leaves branch and anchors as they were drawn.
+        method: one of METHODS.
+        n_conditions: number K of embeddings; "single" has one.
+        dim: dimensions of each embedding.
+        hidden: width of the layer before it; 0 for a linear map.
+        branch: DiscoverNet's condition branch g, one of BRANCHES.
+        is_residual: DiscoverNet adds the common vector to each condition's (equation 8).
+        is_masked: DiscoverNet uses masks instead of linear maps.
+        is_branch_trained: DiscoverNet trains the branch and its anchors. The optimiser of the
+            released code holds the embedding alone, so both stay as they were drawn.
+        is_squared: DiscoverNet compares squared distances (equation 1).
+        is_cosine: DiscoverNet matches triplets and anchors by cosines (equation 7); the released
+            code scales anchors alone to length 1.
+        temperature: of DiscoverNet's softmax over conditions (ς of equation 7; the released code
+            has 1), or of the mixture's shares; None for the method's own.
+        scale: of the mixture's cosines.
         least_of_batch: LSN takes the condition that is best for a batch, as in DiscoverNet's
             code, and not for each triplet.
         is_by_order: the mixture looks at a triplet's own two candidates, and not for the closer
@@ -51,7 +65,11 @@ class Architecture:
     branch: Branch = "set"
     is_residual: bool = False
     is_masked: bool = False
-    is_branch_trained: bool = True
+    is_branch_trained: bool = False
+    is_squared: bool = False
+    is_cosine: bool = False
+    temperature: float | None = None
+    scale: float = SCALE
     least_of_batch: bool = False
     is_by_order: bool = False
 
@@ -62,9 +80,13 @@ class Architecture:
             raise Refused("branch", f"there is no {self.branch!r}, but {', '.join(BRANCHES)}")
         if min(self.n_conditions, self.dim) < 1 or self.hidden < 0:
             raise Refused("conditions", "a network needs a condition and a number to embed into")
-        if self.method != "DiscoverNet" and (self.is_residual or self.is_masked):
-            name = "is_residual" if self.is_residual else "is_masked"
-            raise Refused(name, f"is of DiscoverNet alone, not of {self.method}")
+        for name in ("temperature", "scale"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise Refused(name, f"{value} is not above 0")
+        for name, methods in OPTIONS_OF.items():
+            if self.method not in methods and getattr(self, name) != DEFAULTS[name]:
+                raise Refused(name, f"is an option of {methods[0]}, not of {self.method}")
 
     @property
     def n_embeddings(self) -> int:
@@ -80,6 +102,18 @@ class Architecture:
     def metric(self) -> Metric:
         """By which its embeddings are compared: as they are trained."""
         return "euclidean" if self.method == "CSN" else "cosine"
+
+
+OPTIONS_OF: dict[str, tuple[Method, ...]] = {
+    "is_residual": ("DiscoverNet",),
+    "is_masked": ("DiscoverNet",),
+    "is_branch_trained": ("DiscoverNet",),
+    "is_squared": ("DiscoverNet",),
+    "is_cosine": ("DiscoverNet",),
+    "temperature": ("DiscoverNet", "mixture"),
+    "scale": ("mixture",),
+}
+DEFAULTS = {of.name: of.default for of in fields(Architecture)}
 
 
 class ConditionNetwork(nn.Module):
@@ -107,7 +141,10 @@ class ConditionNetwork(nn.Module):
         self.body = nn.Sequential(*first, nn.Linear(hidden or n_in, d))
         method = architecture.method
         if method == "DiscoverNet":
-            self.branch = ConditionBranch(architecture.branch, d, K)
+            self.branch = ConditionBranch(
+                architecture.branch, d, K, architecture.temperature or 1.0,
+                is_cosine=architecture.is_cosine,
+            )  # fmt: skip
             self.branch.requires_grad_(architecture.is_branch_trained)
         if method == "SCE-Net":
             self.guess = nn.Sequential(nn.Linear(3 * d, 32), nn.ReLU(), nn.Linear(32, K))
@@ -153,8 +190,7 @@ class ConditionNetwork(nn.Module):
             case "SCE-Net":
                 return self._sce(common)
             case "mixture":
-                by_order = self.architecture.is_by_order
-                return mixture_loss(log_likelihoods(self._unit(common), is_by_order=by_order))
+                return self._mixture(common)
             case _:
                 return self._discover(common)
 
@@ -178,6 +214,15 @@ class ConditionNetwork(nn.Module):
             found = relu(self.masks) * common[..., None, :]
         return found + common[..., None, :] if architecture.is_residual else found
 
+    def last_map(self, condition: int) -> torch.Tensor:
+        """Return the matrix from the common vector to a condition's, shape (dim, dim)."""
+        architecture = self.architecture
+        if architecture.has_maps:
+            found = self.maps[condition]
+        else:
+            found = torch.diag(relu(self.masks[condition]))
+        return found + torch.eye(len(found)) if architecture.is_residual else found
+
     def _unit(self, common: torch.Tensor) -> torch.Tensor:
         return normalize(self._conditional(common), dim=-1)
 
@@ -185,6 +230,13 @@ class ConditionNetwork(nn.Module):
         """Return the mean over roles of the length of all vectors, of a batch of any size."""
         lengths: torch.Tensor = common.flatten(1).norm(dim=1)
         return lengths.mean() / math.sqrt(common.shape[1])
+
+    def _mixture(self, common: torch.Tensor) -> torch.Tensor:
+        architecture = self.architecture
+        found = log_likelihoods(
+            self._unit(common), is_by_order=architecture.is_by_order, scale=architecture.scale
+        )
+        return mixture_loss(found, architecture.temperature or TEMPERATURE)
 
     def _csn(self, common: torch.Tensor, conditions: torch.Tensor) -> torch.Tensor:
         masks = relu(self.masks)[conditions]
@@ -209,6 +261,8 @@ class ConditionNetwork(nn.Module):
 
     def _discover(self, common: torch.Tensor) -> torch.Tensor:
         sides, weights = _sides(self._unit(common)), self.weights(common)
+        if self.architecture.is_squared:
+            sides = Sides(sides.near.square(), sides.far.square())
         near, far = fuse(sides, weights)
         loss = triplet_loss(near, far, margin=MARGIN)
         if self.architecture.branch == "set":

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from lookalike.backbones.protocol import unit_rows
 from lookalike.core.arrays import Bools, Float32s, Ints
@@ -62,7 +61,7 @@ class ConditionMaps(ConditionLearner):
         width = recipe.dim or vectors.shape[1]
         network = replace(
             NETWORKS[recipe.method], n_conditions=recipe.n_conditions or len(classes), dim=width,
-            hidden=recipe.hidden,
+            hidden=recipe.hidden, **recipe.network_changes,
         )  # fmt: skip
         super().__init__(
             np.asarray((rows - self._mean) / self._std, np.float32), triplets, network,
@@ -72,7 +71,7 @@ class ConditionMaps(ConditionLearner):
         self.card: dict[str, Any] = {
             "method": recipe.method, "conditions": list(self.names), "dim": width,
             "hidden": recipe.hidden, "epochs": recipe.epochs, "seed": recipe.seed,
-            "n_images": len(rows), "n_triplets": len(triplets.rows),
+            "n_images": len(rows), "n_triplets": len(triplets.rows), **recipe.network_changes,
         }  # fmt: skip
 
     def projection(self, card: Mapping[str, Any] | None = None) -> Layers:
@@ -105,20 +104,11 @@ class ConditionMaps(ConditionLearner):
         arrays[0] = arrays[0] / self._std
         arrays[1] = arrays[1] - arrays[0] @ self._mean
         if condition is not None:
-            M = self._last_map(condition)
+            M = self.network.last_map(condition).detach().numpy()
             arrays[-2:] = [M @ arrays[-2], M @ arrays[-1]]
         layers = tuple(map(Layer, arrays[::2], arrays[1::2]))
         said = {**self.card, "data_sha256": self.fingerprint, **card}
         return Layers(len(self._mean), layers, said, 0.0)
-
-    def _last_map(self, condition: int) -> Float32s:
-        """Return what makes a condition's vector of the common one, shape (dim, dim)."""
-        if self.network.architecture.has_maps:
-            drawn = self.network.maps[condition]
-        else:
-            drawn = torch.diag(torch.relu(self.network.masks[condition]))
-        found: Float32s = drawn.detach().numpy()
-        return found
 
 
 def _names(method: str, labels: tuple[str, ...], n_conditions: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Learn an embedding of a catalog, and say what it does on products held out."""
+"""Learn an embedding of a catalog, and measure it on images that were held out."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from lookalike.learning.embeddings.recipe import (
 )
 from lookalike.learning.engine.loop import train
 from lookalike.learning.finetune.training import FinetuneLearner, FinetuneSettings
+from lookalike.learning.held_out import HeldOut, describe, split_images
 from lookalike.learning.language.sources import LanguageSource
-from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.metric.classes import Classes, rows_of_pairs
 from lookalike.learning.metric.language import Language, name_language, pseudolabel_language
 from lookalike.learning.metric.training import Guidance, MetricLearner, MetricSettings, Objective
@@ -36,7 +36,6 @@ MOST_CLASSES = 56  # in a batch, two images of each
 BATCH = 128  # of fine-tuning
 N_PSEUDOLABELS = 5
 EVERY = 20  # steps between checkpoints
-Labels = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -55,26 +54,6 @@ class KnownImages:
     products: Sequence[str]
     parent: str
 
-    def labels(self, recipe: EmbeddingRecipe) -> Labels:
-        """Return the labels of each image by sort, "" where one is not known.
-
-        Raises:
-            Refused: no image has one of a column.
-        """
-        values = {
-            name: list(self.products)
-            if name == PRODUCT
-            else [row.get(name, "") for row in self.rows]
-            for name in recipe.columns
-        }
-        for name, of in values.items():
-            if not any(of):
-                raise Refused("columns", f"no image has {name!r}")
-        if recipe.is_by_column:
-            return values
-        joined = [" ".join(of) if all(of) else "" for of in zip(*values.values(), strict=True)]
-        return {" and ".join(values): joined}
-
 
 @dataclass(frozen=True)
 class LearntEmbedding:
@@ -85,7 +64,7 @@ class LearntEmbedding:
         heads: a map for each condition; their cards likewise.
         best_heads: by sort of label, the head that says most of it; empty without heads.
         seen: rows of the images that it learnt from.
-        n_held_out: images of products held out.
+        held_out: what was held out, and what of it was learned from nevertheless.
         n_small: classes of one image, which were left out.
         found: by sort of label, how often the nearest image held out has the same, by the
             vectors as they are and by the embedding, or by the sort's best head; None where that
@@ -96,7 +75,7 @@ class LearntEmbedding:
     heads: Mapping[str, Layers]
     best_heads: Mapping[str, str]
     seen: Ints
-    n_held_out: int
+    held_out: HeldOut
     n_small: int
     found: Mapping[str, tuple[float | None, float | None]]
 
@@ -114,7 +93,7 @@ def learn_embedding(
     """Learn an embedding, or go on with it.
 
     Args:
-        images: of the catalog; a fifth of the products is held out.
+        images: of the catalog; a fifth of the products, classes or images is held out.
         recipe: what is learnt, and how.
         folder: of this run alone, for its checkpoint and its curve.
         language: reads the words that guide.
@@ -123,13 +102,14 @@ def learn_embedding(
         progress: told the steps.
 
     Raises:
-        Refused: labels or vectors that cannot be learnt from, words without what reads them,
-            a loss that is no number, or a folder of another run.
+        Refused: labels or vectors that cannot be learnt from, nothing to hold out as the recipe
+            says, words without what reads them, a loss that is no number, or a folder of another
+            run.
         OSError: the disk is full.
     """
-    labels = images.labels(recipe)
-    held_out = held_out_groups(images.products, recipe.seed)
-    rows, n_small = rows_of_pairs(list(labels.values()), ~held_out)
+    labels = recipe.labels(images.rows, images.products)
+    split = split_images(labels, images.products, recipe.hold_out, seed=recipe.seed)
+    rows, n_small = rows_of_pairs(list(labels.values()), split.may_learn)
     if not len(rows):
         raise Refused("columns", "no class has two images to learn from")
     classes = {name: Classes.of([of[row] for row in rows]) for name, of in labels.items()}
@@ -143,19 +123,20 @@ def learn_embedding(
     maps = {name: heads[best[name]] if best else shared for name in labels}
     found = {
         name: (
-            share_right(images.vectors, values, images.products, held_out, name),
-            share_right(maps[name].apply(images.vectors), values, images.products, held_out, name),
+            share_right(images.vectors, values, images.products, asked, name),
+            share_right(maps[name].apply(images.vectors), values, images.products, asked, name),
         )
-        for name, values in labels.items()
+        for (name, values), asked in zip(labels.items(), split.asked.values(), strict=True)
     }
+    held_out = describe(split, labels, images.products, rows)
     card = {
         "recipe": {**asdict(recipe), "columns": list(recipe.columns)}, "parent": images.parent,
-        "language": language.spec if language else None, "n_held_out": int(held_out.sum()),
+        "language": language.spec if language else None, "held_out": held_out.as_json(),
         "n_classes_left_out": n_small, **({"best_heads": best} if best else {}),
-        "found_on_products_held_out": {name: list(values) for name, values in found.items()},
+        "found_on_held_out": {name: list(values) for name, values in found.items()},
     }  # fmt: skip
     return LearntEmbedding(
-        learner.projection(card), _heads(learner, card), best, rows, int(held_out.sum()), n_small,
+        learner.projection(card), _heads(learner, card), best, rows, held_out, n_small,
         found,
     )  # fmt: skip
 

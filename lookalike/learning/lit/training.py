@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,13 +14,14 @@ import torch
 from torch.nn.functional import log_softmax, normalize, relu
 
 from lookalike.backbones.protocol import unit_rows
-from lookalike.core.arrays import Bools, Float32s, Ints
+from lookalike.core.arrays import Float32s, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.adam import Adam, AdamLearner
 from lookalike.learning.engine.determinism import normal, stream
 from lookalike.learning.engine.fitting import require_finite, run_fingerprint
 from lookalike.learning.engine.loop import train
+from lookalike.learning.held_out import held_out_groups
 from lookalike.learning.language.encoders import TextEncoder
 from lookalike.learning.lit.captions import (
     UNKNOWN,
@@ -33,7 +33,6 @@ from lookalike.learning.lit.captions import (
 from lookalike.learning.lit.space import TextSpace, ZeroShot, zero_shot
 from lookalike.learning.projection import Layer, Layers, check_vectors
 
-HELD_OUT = 0.2
 FEWEST = 20  # images to learn from
 SCALE = math.log(10.0)  # of the logits, to begin with; at most 100
 
@@ -81,18 +80,6 @@ class LitRun:
     def n_seen(self) -> int:
         """Images that it learned from."""
         return len(self.seen)
-
-
-def held_out_groups(groups: Sequence[str], seed: int) -> Bools:
-    """Return which images are held out: all of a product or none, about a fifth of the products.
-
-    An image without a product is one of its own. It depends on seed and name alone.
-    """
-    names = [group or f"image {row}" for row, group in enumerate(groups)]
-    digests = (hashlib.sha256(f"{seed} {name}".encode()).digest()[:8] for name in names)
-    shares = np.array([int.from_bytes(digest, "big") / 2**64 for digest in digests])
-    out: Bools = shares < HELD_OUT
-    return out
 
 
 class LitLearner(AdamLearner):

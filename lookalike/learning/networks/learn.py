@@ -28,9 +28,9 @@ from lookalike.images.sources import Source
 from lookalike.learning.embeddings.learn import share_right, words_that_guide
 from lookalike.learning.embeddings.recipe import PRODUCT, PSEUDOLABELS
 from lookalike.learning.engine.loop import train
+from lookalike.learning.held_out import held_out_groups
 from lookalike.learning.language.imagenet import as_probabilities
 from lookalike.learning.language.sources import LanguageSource
-from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.metric.classes import Classes
 from lookalike.learning.networks.pictures import LearntPictures
 from lookalike.learning.networks.settings import NetworkSettings

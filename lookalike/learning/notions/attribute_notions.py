@@ -10,10 +10,10 @@ import numpy as np
 from lookalike.core.arrays import Bools, Float32s, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
+from lookalike.learning.held_out import held_out_groups
 from lookalike.learning.language.encoders import TextEncoder, encode_prompts
 from lookalike.learning.lit.captions import UNKNOWN, Attributes, read_attributes
 from lookalike.learning.lit.space import TextSpace
-from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.notions.defaults import PUBLISHED_DIM
 from lookalike.learning.notions.scoring import (
     MEASURES,

@@ -41,10 +41,10 @@ from lookalike.learning.compose.training import (
     fit_combiner,
 )
 from lookalike.learning.conditions.composer import Composer, score_composer
+from lookalike.learning.held_out import held_out_groups
 from lookalike.learning.language.encoders import TextEncoder, load_encoder
 from lookalike.learning.lit.captions import Attributes, read_attributes
 from lookalike.learning.lit.space import TextSpace
-from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.recipes.recipe import Published, Recipe
 from lookalike.learning.recipes.runners import Made, Run
 from lookalike.learning.recipes.vectors import picture_vectors

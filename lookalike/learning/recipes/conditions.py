@@ -1,4 +1,4 @@
-"""Networks for several conditions beside one embedding, on images whose attributes are known."""
+"""Tables of networks for several conditions next to one embedding, on images with attributes."""
 
 from __future__ import annotations
 
@@ -27,49 +27,25 @@ from lookalike.learning.conditions.triplets import (
     half_reversed,
 )
 from lookalike.learning.engine.determinism import stream
+from lookalike.learning.held_out import held_out_groups
 from lookalike.learning.language.encoders import encode_prompts, load_encoder
-from lookalike.learning.lit.captions import Attributes, read_attributes
+from lookalike.learning.lit.captions import UNKNOWN, Attributes, read_attributes
 from lookalike.learning.lit.space import TextSpace
-from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.notions.closed_forms import span_weight
+from lookalike.learning.recipes.condition_variants import (
+    NEED_A_SPACE,
+    NETWORKS,
+    PROMPTS,
+    SINGLE,
+    SPACE,
+    Variant,
+    list_variants,
+)
 from lookalike.learning.recipes.recipe import Published, Recipe
 from lookalike.learning.recipes.runners import Made, Run
 from lookalike.learning.recipes.vectors import picture_vectors
 
 ROW = "drawn catalog"
-SINGLE = "single embedding"
-NETWORKS: dict[str, Architecture] = {
-    SINGLE: Architecture("single"),
-    "CSN": Architecture("CSN"),
-    "mixture": Architecture("mixture"),
-    "mixture by order": Architecture("mixture", is_by_order=True),
-    "LSN": Architecture("LSN"),
-    "SCE-Net": Architecture("SCE-Net"),
-    "DiscoverNet-Set": Architecture("DiscoverNet"),
-    "DiscoverNet-Set, frozen branch": Architecture("DiscoverNet", is_branch_trained=False),
-    "DiscoverNet-Set, residual": Architecture("DiscoverNet", is_residual=True),
-    "DiscoverNet-Set, masks": Architecture("DiscoverNet", is_masked=True),
-    "DiscoverNet-Reg": Architecture("DiscoverNet", branch="regularised"),
-    "DiscoverNet, concatenation": Architecture("DiscoverNet", branch="concatenation"),
-    "DiscoverNet, LSTM": Architecture("DiscoverNet", branch="lstm"),
-    "DiscoverNet, attention": Architecture("DiscoverNet", branch="attention"),
-}
-SPACE, PROMPTS, FROM_PROMPTS = "text space", "heads of prompts", "DiscoverNet-Set from prompts"
-NEED_A_SPACE = (SPACE, PROMPTS, FROM_PROMPTS)
-CHANGES = ("n_learnt", "epochs", "rate", "n_conditions", "begins_with")  # of a variant
-
-
-@dataclass(frozen=True)
-class _Variant:
-    """A method, trained as all are or otherwise.
-
-    Attributes:
-        method: of NETWORKS or NEED_A_SPACE.
-        said: the settings of the table, with what is changed.
-    """
-
-    method: str
-    said: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -78,44 +54,114 @@ class _World:
 
     vectors: Float32s
     attributes: Attributes
+    products: Sequence[str]
     held_out: Bools
     space: TextSpace | None
     in_space: Float32s | None
+    n_halves: int
 
     @property
     def codes(self) -> dict[str, Ints]:
-        """Values by attribute."""
-        return {name: self.attributes.codes[:, n] for n, name in enumerate(self.attributes.columns)}
+        """Values by attribute, or by binary attribute where the table asks for these."""
+        codes = {name: self.attributes.codes[:, n] for n, name in
+                 enumerate(self.attributes.columns)}  # fmt: skip
+        if not self.n_halves:
+            return codes
+        return {
+            f"{name} {number + 1}": halved(of, number)
+            for name, of in codes.items()
+            for number in range(self.n_halves)
+        }
+
+
+def halved(codes: Ints, number: int) -> Ints:
+    """Return a binary attribute: the values of an attribute, dealt into two halves.
+
+    Values are taken by how many images have them. Each number deals them otherwise: by ones, by
+    twos, by fours.
+
+    >>> halved(np.array([0, 0, 0, 1, 1, 2, UNKNOWN]), 0).tolist()
+    [0, 0, 0, 1, 1, 0, -1]
+
+    Args:
+        codes: number of each image's value, UNKNOWN where there is none.
+        number: of the deal, from 0.
+    """
+    values, counts = np.unique(codes[codes != UNKNOWN], return_counts=True)
+    place = np.empty(int(codes.max()) + 1, np.int64)
+    place[values[np.argsort(-counts, kind="stable")]] = np.arange(len(values))
+    return np.where(codes == UNKNOWN, UNKNOWN, (place[codes] >> number) & 1)
 
 
 def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
     """Return each network's criterion, over repetitions with another seed each.
 
+    Where a row has choices, the validation part makes them in the first repetition: images of
+    products that are neither learned from nor asked about. Those products are left out of what
+    all rows learn from.
+
     Raises:
         Refused: settings or data that cannot be used.
         InputError: a file or a model that cannot be used.
     """
-    said = recipe.settings
-    variants = _variants(said, run)
+    settings = recipe.settings
+    variants = list_variants(settings, run)
     if run.model and run.vectors:
         raise Refused("model", "the vectors are made already; leave out either")
-    world = _world(said, run, progress)
-    n_repetitions = run.repetitions or said["repetitions"]
+    world = _world(settings, run, progress)
+    validation = _validation(world, run.seed) if settings.get("choices") else None
+    learnt = ~world.held_out if validation is None else ~world.held_out & ~validation
+    notes = [f"{int(learnt.sum()):,} images learned from, {int(world.held_out.sum()):,} others "
+             f"asked about, of products that no row has seen"]  # fmt: skip
+    if validation is not None:
+        notes[0] += f"; {int(validation.sum()):,} of further products choose settings"
+        for name, variant in variants.items():
+            if variant.choices:
+                progress.note(f"choosing settings of {name}")
+                changes = _choice(world, variant, learnt, validation, run.seed)
+                variants[name] = variant.chosen(changes)
+                notes.append(f"{name}: chosen on validation triplets: {_in_words(changes)}")
+    n_repetitions = run.repetitions or settings["repetitions"]
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(run.seed, run.seed + n_repetitions):
         for name, variant in variants.items():
             progress.note(f"{name}, seed {seed}")
-            for key, value in _measures(world, variant, seed).items():
+            measures = _measures(world, variant, learnt, world.held_out, seed)
+            for key, value in measures.items():
                 found[name][key].append(100 * float(value))
     values = {
         name: {key: Published(float(np.mean(of)), float(np.std(of))) for key, of in scores.items()}
         for name, scores in found.items()
     }
-    notes = [f"{int((~world.held_out).sum()):,} images learnt from, {int(world.held_out.sum()):,} "
-             f"others asked about; {n_repetitions} repetitions"]  # fmt: skip
+    notes.append(f"{n_repetitions} repetitions")
     if run.space is None:
         notes.append(f"without --space there is no {', '.join(NEED_A_SPACE)}")
     return Made({ROW: values}, notes, is_comparable=False)
+
+
+def _validation(world: _World, seed: int) -> Bools:
+    groups = [f"validation {product or row}" for row, product in enumerate(world.products)]
+    chosen: Bools = held_out_groups(groups, seed) & ~world.held_out
+    return chosen
+
+
+def _choice(
+    world: _World, variant: Variant, learnt: Bools, validation: Bools, seed: int
+) -> Mapping[str, Any]:
+    """Return the choice with the highest OT accuracy on the validation part, the first of equals.
+
+    Raises:
+        Refused: as `ConditionLearner`.
+    """
+    scores = [
+        _measures(world, variant.chosen(one), learnt, validation, seed)["OT"]
+        for one in variant.choices
+    ]
+    return variant.choices[int(np.argmax(scores))]
+
+
+def _in_words(changes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in changes.items())
 
 
 def _world(said: Mapping[str, Any], run: Run, progress: Progress) -> _World:
@@ -137,10 +183,11 @@ def _world(said: Mapping[str, Any], run: Run, progress: Progress) -> _World:
         {name: text for name, text in captions.items() if name in columns},
     )
     seed = int(space.card["seed"]) if space else run.seed
-    held_out = held_out_groups([row.product_id for row in known.values()], seed)
+    products = [row.product_id for row in known.values()]
+    held_out = held_out_groups(products, seed)
     return _World(
-        _scaled(unit_rows(vectors), held_out), attributes, held_out, space,
-        space.images.apply(vectors) if space else None,
+        _scaled(unit_rows(vectors), held_out), attributes, products, held_out, space,
+        space.images.apply(vectors) if space else None, int(said.get("n_halves", 0)),
     )  # fmt: skip
 
 
@@ -150,49 +197,13 @@ def _scaled(vectors: Float32s, held_out: Bools) -> Float32s:
     return np.asarray((vectors - learnt.mean(axis=0)) / (learnt.std(axis=0) + 1e-4), np.float32)
 
 
-def _variants(said: Mapping[str, Any], run: Run) -> dict[str, _Variant]:
-    """Return the rows of the table by their names; the single embedding is one of them.
-
-    Raises:
-        Refused: a method is not known, or needs a space.
-    """
-    listed = {name: _Variant(name, said) for name in [*NETWORKS, *NEED_A_SPACE]}
-    for own in said.get("variants", ()):
-        changes = {name: own[name] for name in CHANGES if name in own}
-        listed[own["name"]] = _Variant(own["method"], {**said, **changes})
-    known = [name for name, of in listed.items() if run.space or of.method not in NEED_A_SPACE]
-    usual = [*said["methods"], *(own["name"] for own in said.get("variants", ())), *NEED_A_SPACE]
-    names = list(run.methods) or [name for name in usual if name in known]
-    if unknown := [name for name in names if name not in known]:
-        hint = "needs --space" if unknown[0] in NEED_A_SPACE else f"is none of {', '.join(known)}"
-        raise Refused("methods", f"{unknown[0]!r} {hint}")
-    if SINGLE not in names:
-        names.insert(0, SINGLE)  # what every row has to beat
-    return _with_numbers({name: listed[name] for name in names}, run.conditions)
-
-
-def _with_numbers(variants: dict[str, _Variant], numbers: Sequence[int]) -> dict[str, _Variant]:
-    """Put a row for each number of conditions in the place of each method that guesses them."""
-    if not numbers:
-        return variants
-    if min(numbers) < 1:
-        raise Refused("conditions", "each number is at least 1")
-    found = {}
-    for name, variant in variants.items():
-        if variant.method in (*NEED_A_SPACE, SINGLE, "CSN"):
-            found[name] = variant
-            continue
-        for K in numbers:
-            said = {**variant.said, "n_conditions": K}
-            found[f"{name}, K = {K}"] = _Variant(variant.method, said)
-    return found
-
-
-def _measures(world: _World, variant: _Variant, seed: int) -> dict[str, float]:
-    said = variant.said
+def _measures(
+    world: _World, variant: Variant, learnt_images: Bools, asked_images: Bools, seed: int
+) -> dict[str, float]:
+    said = variant.settings
     draw = partial(draw_conditions, world.codes, seed=seed)
-    learnt = draw(~world.held_out, said["n_learnt"], purpose="learnt")
-    asked = draw(world.held_out, said["n_asked"], purpose="asked")
+    learnt = draw(learnt_images, said["n_learnt"], purpose="learnt")
+    asked = draw(asked_images, said["n_asked"], purpose="asked")
     table = asked.table(half_reversed(asked, stream(seed, "reversed")))
     rows = np.array([int(name) for name in table.images])
     embeddings = _embeddings(variant, world, learnt, seed)
@@ -217,12 +228,13 @@ def _sorting(embeddings: Float32s, asked: ConditionTriplets) -> dict[str, float]
     }  # fmt: skip
 
 
-def _embeddings(variant: _Variant, world: _World, learnt: ConditionTriplets, seed: int) -> Float32s:
-    name, said = variant.method, variant.said
+def _embeddings(variant: Variant, world: _World, learnt: ConditionTriplets, seed: int) -> Float32s:
+    name, said = variant.method, variant.settings
     training = Training(said["epochs"], said["batch"], said["rate"], seed)
     if name in NETWORKS:
         n_conditions = said.get("n_conditions", len(learnt.names))
-        network = replace(NETWORKS[name], n_conditions=n_conditions)
+        changes = variant.network_changes
+        network = replace(NETWORKS[name], n_conditions=n_conditions, **changes)
         learner = ConditionLearner(world.vectors, learnt, network, training)
         if said.get("begins_with") == SINGLE:
             single = ConditionLearner(world.vectors, learnt, NETWORKS[SINGLE], training)

@@ -18,7 +18,7 @@ from lookalike.learning.engine.fitting import fit
 from lookalike.learning.finetune.attribute_truth import SimilarityRule
 from lookalike.learning.finetune.scores import Truth, identity_scores, similarity_scores
 from lookalike.learning.finetune.training import FinetuneLearner, FinetuneSettings
-from lookalike.learning.lit.training import held_out_groups
+from lookalike.learning.held_out import held_out_groups
 from lookalike.learning.metric.classes import Classes
 from lookalike.learning.recipes.recipe import Recipe
 from lookalike.learning.recipes.repetitions import Repetitions

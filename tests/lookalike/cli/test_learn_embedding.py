@@ -42,7 +42,7 @@ def test_words_guide_and_what_was_learnt_maps_pictures(capsys):
     assert projection.dim == found["dim"] == 6
     assert found["card"]["recipe"]["columns"] == ["colour", "shape"]
     assert found["card"]["guidance"]["weight"] == 10
-    before, after = found["card"]["found_on_products_held_out"]["colour and shape"]
+    before, after = found["card"]["found_on_held_out"]["colour and shape"]
     assert 0 <= before <= 1
     assert 0 <= after <= 1
     mapped = np.load("to.npz")
@@ -56,11 +56,24 @@ def test_words_guide_and_what_was_learnt_maps_pictures(capsys):
     assert "colour and shape" in out
 
 
+def test_the_report_says_what_was_held_out_and_which_classes_were_learned_from(capsys):
+    words = [*LEARN, "--columns", "maker,colour", "--epochs", "1"]
+    assert main([*words, "--json"]) == 0
+    held_out = json.loads(capsys.readouterr().out)["card"]["held_out"]
+    assert (held_out["unit"], held_out["n_products_seen"]) == ("products", 0)
+    n_asked, n_seen = held_out["classes"]["maker and colour"]
+    assert n_seen == n_asked > 5
+    assert main([*words[:-4], "--run", "apart", *words[-4:], "--hold-out", "classes"]) == 0
+    text = capsys.readouterr().out
+    assert "held out: classes" in text
+    assert "0 of 2 classes asked about were learned from" in text
+
+
 def test_heads_are_fine_tuned_on_products_and_attributes(capsys):
     assert main([*LEARN, "--columns", "product,colour", "--method", "fine-tuning", "--json"]) == 0
     card = json.loads(capsys.readouterr().out)["card"]
     assert set(card["labels"]) == {"product", "colour"}
-    assert set(card["found_on_products_held_out"]) == {"product", "colour"}
+    assert set(card["found_on_held_out"]) == {"product", "colour"}
 
 
 def test_conditions_that_nobody_named_are_drawn_by_their_attributes(capsys):
@@ -101,6 +114,8 @@ def test_pseudolabels_come_from_a_file_of_classes(capsys):
         (["--columns", "colour", "--method", "fine-tuning", "--words", "names"], "words: fine-tun"),
         (["--columns", "colour", "--epochs", "0"], "epochs: is at least 1"),
         (["--columns", "colour", "--dim", "0"], "dim: and hidden are not below 0"),
+        (["--columns", "colour", "--hold-out", "classes"], "hold_out: colour has 3 classes"),
+        (["--columns", "colour", "--residual"], "is_residual: is an option of DiscoverNet"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_in_a_sentence(words, reason, capsys):

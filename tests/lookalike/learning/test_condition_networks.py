@@ -180,6 +180,48 @@ class TestNetworks:
         network.architecture = replace(SMALL, method="LSN", least_of_batch=True)
         assert each < network.loss(parts(), torch.zeros(6).long()).item()
 
+    def test_squared_distances_are_those_of_equation_1(self):
+        torch.manual_seed(0)
+        network = ConditionNetwork(8, replace(SMALL, method="DiscoverNet", is_squared=True))
+        vectors = parts(32)
+        common = network.body(vectors)
+        unit = normalize(torch.einsum("rnd,ked->rnke", common, network.maps), dim=3)
+        near, far = ((unit[0] - unit[side]).square().sum(dim=2) for side in (1, 2))
+        weights = network.weights(common)
+        wanted = ((weights * (near - far)).sum(dim=1) + 0.2).clamp(min=0).mean()
+        loss = network.loss(vectors, torch.zeros(32).long())
+        assert loss.item() == pytest.approx(wanted.item(), rel=1e-4)
+
+    @pytest.mark.parametrize("temperature", [1.0, 0.1])
+    def test_conditions_are_matched_by_the_cosines_of_equation_7(self, temperature):
+        torch.manual_seed(0)
+        branch = ConditionBranch("regularised", 8, 3, temperature, is_cosine=True)
+        plain = ConditionBranch("regularised", 8, 3, temperature)
+        plain.load_state_dict(branch.state_dict())
+        triplets = 20 * parts()
+        g = branch.last_layers(
+            torch.stack(
+                [branch.body(torch.cat([triplets[a], triplets[b]], 1))
+                 for a, b in ((0, 2), (0, 1), (2, 1))]
+            ).amax(dim=0)
+        )  # fmt: skip
+        cosines = torch.cosine_similarity(g[:, None], branch.anchors[None], dim=2)
+        torch.testing.assert_close(branch(triplets), (cosines / temperature).softmax(dim=1))
+        assert not torch.allclose(branch(triplets), plain(triplets))
+
+    @pytest.mark.parametrize("changes", [{}, {"is_masked": True}])
+    def test_a_residual_map_adds_the_common_vector_as_equation_8(self, changes):
+        torch.manual_seed(0)
+        kind = replace(SMALL, method="DiscoverNet", is_residual=True, **changes)
+        network, vectors = ConditionNetwork(8, kind), parts()[0]
+        common = network.body(vectors)
+        for place in range(2):
+            wanted = normalize(common @ network.last_map(place).T, dim=1)
+            torch.testing.assert_close(network.embeddings(vectors)[:, place], wanted)
+        bare = ConditionNetwork(8, replace(kind, is_residual=False))
+        bare.load_state_dict(network.state_dict())
+        torch.testing.assert_close(network.last_map(0), bare.last_map(0) + torch.eye(8))
+
     def test_only_triplets_that_are_valid_both_ways_are_regularised(self):
         architecture = replace(SMALL, method="DiscoverNet", branch="concatenation")
         torch.manual_seed(1)
@@ -206,8 +248,12 @@ class TestNetworks:
             ({"method": "CSM"}, "there is no 'CSM'"),
             ({"branch": "sets"}, "there is no 'sets'"),
             ({"n_conditions": 0}, "needs a condition"),
-            ({"is_residual": True}, "is_residual: is of DiscoverNet alone, not of CSN"),
+            ({"is_residual": True}, "is_residual: is an option of DiscoverNet, not of CSN"),
             ({"method": "LSN", "is_masked": True}, "is_masked: .* not of LSN"),
+            ({"method": "mixture", "is_squared": True}, "is_squared: .* DiscoverNet, not of mixt"),
+            ({"temperature": 0.5}, "temperature: is an option of DiscoverNet, not of CSN"),
+            ({"method": "DiscoverNet", "temperature": 0.0}, "temperature: 0.0 is not above 0"),
+            ({"method": "LSN", "scale": 5.0}, "scale: is an option of mixture, not of LSN"),
         ],
     )
     def test_what_cannot_be_built_is_refused(self, changed, reason):
@@ -254,6 +300,17 @@ class TestTraining:
         again = learner()
         assert torch.equal(one.network.masks, again.network.masks)
         assert not torch.equal(one.network.masks, other.network.masks)
+
+    @pytest.mark.parametrize("branch", BRANCHES)
+    def test_the_optimiser_holds_the_embedding_alone_unless_the_branch_is_to_be_trained(
+        self, branch
+    ):
+        kind = replace(SMALL, method="DiscoverNet", branch=branch)
+        one = learner(kind)
+        before = {name: of.detach().clone() for name, of in one.network.named_parameters()}
+        fit_conditions(one)
+        for name, after in one.network.named_parameters():
+            assert torch.equal(before[name], after) is name.startswith("branch."), name
 
     def test_a_frozen_branch_stays_as_it_was_drawn(self):
         kind = replace(SMALL, method="DiscoverNet")

@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lookalike.cli.options import comma_list
 from lookalike.conditional import criterion
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT
+from lookalike.learning.conditions import triplets
 from lookalike.learning.engine.determinism import stream
-from lookalike.learning.recipes.conditions import ROW, SINGLE, make
+from lookalike.learning.lit.captions import UNKNOWN
+from lookalike.learning.recipes.condition_variants import NETWORKS, SINGLE, list_variants
+from lookalike.learning.recipes.conditions import ROW, halved, make
 from lookalike.learning.recipes.recipe import Recipe, load_recipe
 from lookalike.learning.recipes.runners import Run, make_table
 
@@ -64,8 +68,89 @@ def test_what_is_told_the_condition_does_better_and_each_repetition_counts(
     assert told.mean > single.mean + 3
     assert single.std > 0
     assert not made.is_comparable
-    assert "2 repetitions" in made.notes[0]
-    assert compared == [("cosine", True), *[("euclidean", False)] * 2] * 2
+    assert any("2 repetitions" in note for note in made.notes)
+    one_of_each = [("cosine", True), *[("euclidean", False)] * 2]
+    n_choices = len(recipe.settings["choices"]) - 3  # three are the mixture's alone
+    chosen = [("cosine", True)] * n_choices + [("euclidean", False)] * 2 * n_choices
+    assert compared == [*chosen, *one_of_each * 2]
+
+
+def test_settings_are_chosen_on_products_that_are_neither_learned_from_nor_asked_about(
+    folder, recipe, monkeypatch
+):
+    drawn = []
+
+    def draw(codes, seen, n, **options):
+        drawn.append((options["purpose"], frozenset(np.flatnonzero(seen).tolist())))
+        return triplets.draw_conditions(codes, seen, n, **options)
+
+    monkeypatch.setattr("lookalike.learning.recipes.conditions.draw_conditions", draw)
+    choices = [{"epochs": 1, "rate": 1e-6}, {"epochs": 5, "rate": 0.03},
+               {"methods": ["mixture"], "epochs": 5, "rate": 0.03, "temperature": 1.0}]  # fmt: skip
+    asked = replace(recipe, settings={**recipe.settings, "choices": choices})
+    made = make(asked, Run(folder, ("drawn catalog",), ("mixture",), vectors=folder / "vectors.npz",
+                           repetitions=2), SILENT)  # fmt: skip
+    assert any("mixture: chosen on validation triplets: epochs 5" in note for note in made.notes)
+    learnt = {images for purpose, images in drawn if purpose == "learnt"}
+    assert len(learnt) == 1  # of choosing and of the table alike
+    (learnt_images,) = learnt
+    others = [images for purpose, images in drawn if purpose == "asked"]
+    validation, tested = others[0], others[-1]
+    assert others.count(validation) == 2 + 3
+    assert others.count(tested) == 2 * 2
+    groups = [{row // 2 for row in images} for images in (learnt_images, validation, tested)]
+    for number, one in enumerate(groups):
+        for other in groups[:number]:
+            assert one.isdisjoint(other)
+
+
+@pytest.mark.parametrize(
+    ("asked", "row"),
+    [
+        ("DiscoverNet-Reg", "DiscoverNet-Reg, frozen branch"),
+        ("DiscoverNet-Reg, frozen branch", "DiscoverNet-Reg, frozen branch"),
+        ("DiscoverNet-Reg, trained branch", "DiscoverNet-Reg, trained branch"),
+        ("DiscoverNet-Set", "DiscoverNet-Set, frozen branch"),
+        ("DiscoverNet, LSTM", "DiscoverNet, LSTM"),
+    ],
+)
+def test_a_row_says_whether_its_branch_is_frozen_and_can_be_asked_for(asked, row):
+    settings = load_recipe("conditions-drawn").settings
+    run = Run(Path(), methods=tuple(comma_list(asked)))
+    assert list(list_variants(settings, run)) == [SINGLE, row]
+    assert NETWORKS[row].is_branch_trained is ("trained" in row)
+
+
+@pytest.mark.parametrize("name", ["conditions-drawn", "conditions-binary", "conditions-causes"])
+def test_reg_with_a_frozen_branch_stands_in_every_table(name):
+    rows = list_variants(load_recipe(name).settings, Run(Path()))
+    assert {"DiscoverNet-Reg, frozen branch", "DiscoverNet-Reg, trained branch"} < {*rows}
+    everything = comma_list(",".join(rows))
+    assert [*list_variants(load_recipe(name).settings, Run(Path(), methods=tuple(everything)))] == [
+        *rows
+    ]
+
+
+def test_equations_of_the_paper_are_options_of_the_causes():
+    rows = list_variants(load_recipe("conditions-causes").settings, Run(Path()))
+    changed = [row.network_changes for row in rows.values()]
+    for one in ({"is_squared": True}, {"is_cosine": True, "temperature": 0.1},
+                {"is_residual": True}):  # fmt: skip
+        assert one in changed
+
+
+def test_values_dealt_into_halves_make_binary_attributes(folder, recipe):
+    codes = np.array([0] * 6 + [1] * 5 + [2] * 4 + [3] * 3 + [UNKNOWN])
+    first, second = halved(codes, 0), halved(codes, 1)
+    of_value = {
+        int(code): (int(a), int(b)) for code, a, b in zip(codes, first, second, strict=True)
+    }
+    assert of_value == {0: (0, 0), 1: (1, 0), 2: (0, 1), 3: (1, 1), UNKNOWN: (UNKNOWN, UNKNOWN)}
+    binary = replace(recipe, settings={**recipe.settings, "n_halves": 2, "choices": []})
+    run = Run(folder, methods=("CSN",), vectors=folder / "vectors.npz", repetitions=1)
+    made = make(binary, run, SILENT).values[ROW]["CSN"]
+    assert set(made) == {"OT", "greedy", "colour 1", "colour 2", "cut 1", "cut 2"}
+    assert made["OT"].mean > 80
 
 
 def test_causes_train_otherwise_and_say_how_triplets_can_be_told_apart(folder, recipe):

@@ -24,7 +24,7 @@ from lookalike.learning.compose.combiner import Combiner, TrainedCombiner, Width
 from lookalike.learning.compose.recipe import CombinerRecipe
 from lookalike.learning.embeddings.conditions import ConditionMaps
 from lookalike.learning.embeddings.learn import KnownImages, learn_embedding
-from lookalike.learning.embeddings.recipe import GUESSED, EmbeddingRecipe
+from lookalike.learning.embeddings.recipe import DISCOVERNETS, GUESSED, EmbeddingRecipe
 from lookalike.learning.engine.determinism import stream
 from lookalike.learning.fixed_condition import FixedCondition, load_projection
 from lookalike.learning.lit.captions import read_attributes
@@ -84,6 +84,28 @@ class TestConditions:
         best = maps.best_heads()
         assert list(best) == ["colour", "kind"]
         assert set(best.values()) <= set(heads)
+
+    @pytest.mark.parametrize("method", DISCOVERNETS)
+    @pytest.mark.parametrize(
+        "changes",
+        [{"is_residual": True}, {"is_squared": True}, {"is_cosine": True, "temperature": 0.1},
+         {"is_branch_trained": True}],
+    )  # fmt: skip
+    def test_options_of_discovernet_are_in_its_heads_and_on_its_card(self, method, changes):
+        vectors, rows, _ = world()
+        classes = {name: Classes.of([row[name] for row in rows]) for name in CSN.columns}
+        plain = ConditionMaps(vectors, classes, replace(CSN, method=method))
+        maps = ConditionMaps(vectors, classes, replace(CSN, method=method, **changes))
+        assert not any(of.requires_grad for of in plain.network.branch.parameters())
+        for step in range(3):
+            plain.step(step)
+            maps.step(step)
+        for place, head in enumerate(maps.heads({}).values()):
+            assert_allclose(head.apply(vectors), maps.embeddings()[place], atol=1e-5)
+        assert not np.allclose(maps.embeddings(), plain.embeddings())
+        assert {name: maps.card[name] for name in changes} == changes
+        with pytest.raises(Refused, match=f"{next(iter(changes))}: is an option of DiscoverNet"):
+            replace(CSN, **changes)
 
     def test_the_head_of_a_label_is_the_one_that_knows_it(self):
         vectors, rows, _ = world()

@@ -18,6 +18,7 @@ from lookalike.core.arrays import Float32s
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.loop import CHECKPOINT, CURVE
+from lookalike.learning.held_out import held_out_groups
 from lookalike.learning.lit.captions import (
     UNKNOWN,
     CaptionDraw,
@@ -31,7 +32,6 @@ from lookalike.learning.lit.training import (
     LitRun,
     LitSettings,
     Schedule,
-    held_out_groups,
     train_text_space,
 )
 from tests.lookalike.learning.killing import KillAt, in_a_process
