@@ -13,10 +13,11 @@ from django.urls import reverse
 from accounts.models import Role, User
 from catalog.models import EmbeddingSet, Projection
 from jobs.models import Job
+from learning.embeddings.recipes import CatalogEmbedding
 from learning.models import TrainingRun
 from learning.notions.forms import sayable_columns
-from learning.runs.families import recipe_of
 from learning.tasks import learn_embedding
+from lookalike.core.dataclass_json import from_json
 from tests.catalogs import embedding_set_of
 from tests.clients import signed_in
 from tests.learning.spaces import PARENT, learned_space, stored_embedding
@@ -82,7 +83,9 @@ def test_old_runs_of_discovernet_say_that_their_branch_was_trained(paints):
                                    recipe={"columns": ["colour"], "method": method})  # fmt: skip
     migration = import_module("learning.migrations.0004_discovernet_branches")
     migration.say_that_branches_were_trained(apps, None)
-    recipes = {run.slug: recipe_of(run) for run in TrainingRun.objects.all()}
+    recipes = {
+        run.slug: from_json(CatalogEmbedding, run.recipe) for run in TrainingRun.objects.all()
+    }
     assert recipes["old"].is_branch_trained
     assert not recipes["other"].is_branch_trained
 
