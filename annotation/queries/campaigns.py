@@ -12,13 +12,23 @@ from django.urls import reverse
 from accounts.models import User
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.models.campaigns import Campaigns
+from annotation.queries.agreement_intervals import (
+    Intervals,
+    grade_intervals,
+    pair_units,
+    side_intervals,
+)
 from annotation.queries.kept import kept
 from annotation.queries.labels import VoteTable, distinct_pairs, labels_from, votes
 from catalog.browsing.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
 from lookalike.agreement.coefficients import agreement as agreement_of
 from lookalike.agreement.grades import OrdinalAgreement, Scale, ordinal_agreement
+from lookalike.agreement.intervals import kappa_interval
 from lookalike.agreement.majority import majority
+from lookalike.core.arrays import Bools, Ints
+from lookalike.stats.intervals import UNDEFINED
+from lookalike.stats.proportion import Interval
 
 MAX_MATRIX = 12  # judges; a wider table helps nobody
 
@@ -35,10 +45,22 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class KappaRow:
-    """One judge's Cohen's kappas with the others, None on the diagonal and where undefined."""
+    """One judge's Cohen's kappas with the others.
+
+    Attributes:
+        name: of the judge.
+        kappas: with each judge, None on the diagonal and where undefined.
+        intervals: of these over other queries.
+    """
 
     name: str
     kappas: list[float | None]
+    intervals: list[Interval]
+
+    @property
+    def cells(self) -> list[tuple[float | None, Interval]]:
+        """Each kappa with its interval."""
+        return list(zip(self.kappas, self.intervals, strict=True))
 
 
 @dataclass(frozen=True)
@@ -55,6 +77,8 @@ class AgreementReport:
     by_rule: list[LabelCounts]
     patterns: list[tuple[int, int, int]]
     kappas: list[KappaRow]
+    intervals: Intervals
+    grade_intervals: Intervals | None
 
     @property
     def shares(self) -> list[tuple[int, str, float]]:
@@ -109,7 +133,7 @@ def agreement_report(campaign: Campaign) -> AgreementReport:
 
 
 def _agreement_report(campaign: Campaign) -> AgreementReport:
-    cast = votes(campaign)
+    cast, scale = votes(campaign), campaign.kind.scale
     table = labels_from(cast, campaign)
     counts = np.stack([table.n_different, table.n_similar], axis=1)
     by_rule = []
@@ -123,12 +147,14 @@ def _agreement_report(campaign: Campaign) -> AgreementReport:
     patterns = [(int(s), int(d), int(n)) for d, s, n in zip(*columns, n_pairs, strict=True)]
     return AgreementReport(
         figures=agreement_of(counts),
-        scale=campaign.kind.scale,
+        scale=scale,
         grades=None if table.grade_counts is None else ordinal_agreement(table.grade_counts),
         n_ruled=int(table.is_ruled.sum()),
         by_rule=by_rule,
         patterns=patterns[::-1],
         kappas=_kappas(campaign, cast),
+        intervals=side_intervals(cast),
+        grade_intervals=grade_intervals(cast, scale.n_grades) if scale else None,
     )
 
 
@@ -146,7 +172,19 @@ def _kappas(campaign: Campaign, table: VoteTable) -> list[KappaRow]:
     counts[pair_of, judge_of] = table.is_similar
     is_given[pair_of, judge_of] = True
     kappas: list[list[Any]] = cohen_kappas(counts, is_given).tolist()
+    intervals = _kappa_intervals(counts, is_given, pair_units(table))
     return [
-        KappaRow(member.annotator.username, [None if k != k else k for k in row])  # noqa: PLR0124
-        for member, row in zip(members, kappas, strict=True)
+        KappaRow(member.annotator.username, [None if k != k else k for k in row], ends)  # noqa: PLR0124
+        for member, row, ends in zip(members, kappas, intervals, strict=True)
     ]
+
+
+def _kappa_intervals(counts: Ints, is_given: Bools, units: Ints) -> list[list[Interval]]:
+    n_judges = counts.shape[1]
+    found = [[UNDEFINED] * n_judges for _ in range(n_judges)]
+    for i in range(n_judges):
+        for j in range(i + 1, n_judges):
+            both = is_given[:, i] & is_given[:, j]
+            of = kappa_interval(counts[both, i], counts[both, j], units[both])
+            found[i][j] = found[j][i] = of
+    return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -14,9 +15,7 @@ from ninja import Field, Query, Router, Schema
 from pydantic import BeforeValidator
 
 from accounts.access import signed_in
-from annotation.queries import labels
-from annotation.queries.campaigns import campaigns_shown_to
-from annotation.queries.kept import kept
+from annotation.queries.campaigns import agreement_report, campaigns_shown_to
 from annotation.queries.numbers import CampaignNumbers, campaign_numbers, numbers_of
 from api.access import reads
 from api.errors import ApiError, errors
@@ -129,12 +128,31 @@ class ProgressOut(Schema):
     judges: list[JudgeOut]
 
 
+GRADED = ("ordinal_alpha", "within_one")
+
+
 @dataclass(frozen=True)
 class PanelAgreement(Agreement):
     """Agreement with that on grades, None where there are none."""
 
     ordinal_alpha: float | None
     within_one: float | None
+    intervals: Mapping[str, Any]
+
+
+class IntervalOut(Schema):
+    """A 95 % interval, null where none is valid, then with the reason."""
+
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+class IntervalsOut(Schema):
+    """The intervals of a coefficient; queries of one product count as one."""
+
+    items: IntervalOut = Field(description="Over other queries, judged by the same judges.")
+    items_and_judges: IntervalOut = Field(description="Over other queries and other judges.")
 
 
 class AgreementOut(Schema):
@@ -160,6 +178,9 @@ class AgreementOut(Schema):
     )
     within_one: Figure = Field(
         None, description="Chance that two grades of a pair differ by one at most; likewise."
+    )
+    intervals: dict[str, IntervalsOut] = Field(
+        description="Of each coefficient by name; those of grades only where pairs are graded."
     )
 
 
@@ -207,13 +228,15 @@ def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
         )
     if campaign.labels_hidden and not signed_in(request).is_admin:
         raise Http404
-    plain, graded = kept(
-        campaign,
-        "panel agreement",
-        lambda: (labels.agreement(campaign), labels.grade_agreement(campaign)),
+    report = agreement_report(campaign)
+    graded, of_grades = report.grades, report.grade_intervals or {}
+    intervals = {name: report.intervals[name] for name in ("percent", "alpha", "ac1", "fleiss")}
+    intervals |= {name: of for name, of in of_grades.items() if name in GRADED}
+    return PanelAgreement(
+        *vars(report.figures).values(),
+        *((graded.alpha, graded.within_one) if graded else (None, None)),
+        {name: of.as_json() for name, of in intervals.items()},
     )
-    of_grades = (graded.alpha, graded.within_one) if graded else (None, None)
-    return PanelAgreement(*vars(plain).values(), *of_grades)
 
 
 def _row(request: HttpRequest, slug: str) -> CampaignNumbers:

@@ -42,6 +42,7 @@ from lookalike.planning.next_model import Newcomer, builders_as_newcomers, next_
 from lookalike.planning.pilot import majority_labels, part_of
 from lookalike.planning.pool_files import NamedPool, named_pool, with_newcomers
 from lookalike.planning.second_opinion import second_opinions
+from lookalike.stats.proportion import Interval
 
 MEASURE = "AP'"
 N_PANELS = 50
@@ -166,7 +167,7 @@ def _machines(judged: _JudgedPool) -> dict[str, Any]:
         by_query = run.by_query()
         scores = np.array([by_query.get(q, {}).get(c, np.nan) for q, c in judged.named.pairs])
         answers = answers_by_score(scores, labels)
-        found = trial(similar, different, answers)
+        found = trial(similar, different, answers, units=judged.named.pool.queries)
         lean = leaning(labels, answers, _is_own(judged, family), judged.named.pool.queries)
         whole = found.strata[0]
         lines.append(
@@ -174,9 +175,14 @@ def _machines(judged: _JudgedPool) -> dict[str, Any]:
                 run.name, whole.n_pairs, whole.kappa, whole.human_kappa, whole.misses,
                 whole.false_alarms, found.saved, found.changed,
                 lean.own if lean.n_own else float("nan"), lean.other,
+                _ends(whole.interval), _ends(whole.human_interval),
             )
         )  # fmt: skip
     return {"machines": sorted(lines, key=lambda line: -line.kappa)}
+
+
+def _ends(of: Interval) -> tuple[float, ...]:
+    return (of.low, of.high) if of.is_defined else ()
 
 
 def _candidates(judged: _JudgedPool) -> Iterator[tuple[Run, str]]:

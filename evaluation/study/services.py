@@ -51,7 +51,8 @@ class MachineLine:
 
     Attributes:
         model: its name.
-        kappa, expert_kappa: with the majority of all votes but one.
+        kappa, expert_kappa: with the majority of the other votes, after one is left out.
+        kappa_ends, expert_kappa_ends: 95 % intervals over other queries; empty where blank.
         misses, false_alarms: shares.
         saved, changed: in the place of one judge: share of votes saved, of labels another or none.
         own, other: share of what experts call different that it calls similar, of its family's
@@ -68,6 +69,8 @@ class MachineLine:
     changed: float
     own: float
     other: float
+    kappa_ends: tuple[float, ...] = ()
+    expert_kappa_ends: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

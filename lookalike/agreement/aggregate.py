@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lookalike.agreement.coefficients import Agreement, agreement
 from lookalike.agreement.grades import median_grades, ordinal_agreement
+from lookalike.agreement.intervals import LEVEL, CoefficientIntervals, agreement_intervals
 from lookalike.agreement.majority import (
     MODELS,
     accuracy_by_tie_side,
@@ -148,7 +149,7 @@ def _medians(
         "n_ties": int(is_tied.sum()),
         "labels": dict(zip(votes.items, labels, strict=True)),
         "agreement": {
-            **_agreement(votes),
+            **_agreement(votes, is_graded=True),
             "ordinal_alpha": _or_null(ordinal.alpha),
             "within_one": _or_null(ordinal.within_one),
         },
@@ -178,6 +179,27 @@ def grade_counts(votes: Votes) -> Ints:
     n_items, n_grades = len(votes.items), max(2, int(grades.max(initial=0)) + 1)
     flat = np.bincount(votes.item_of * n_grades + grades, minlength=n_items * n_grades)
     return flat.reshape(n_items, n_grades)
+
+
+def vote_intervals(votes: Votes, *, is_graded: bool) -> dict[str, CoefficientIntervals]:
+    """Return the intervals of the coefficients that `measure_agreement` and graded votes have.
+
+    Args:
+        votes: who said what.
+        is_graded: whether labels are grades, which have ordinal coefficients as well.
+
+    Raises:
+        AggregateError: as `grade_counts`.
+    """
+    found = agreement_intervals(votes)
+    del found["within_one"], found["ordinal_alpha"]
+    if is_graded:
+        n_grades = grade_counts(votes).shape[1]
+        grades = np.array([int(label) for label in votes.labels])[votes.label_of]
+        in_order = replace(votes, labels=list(map(str, range(n_grades))), label_of=grades)
+        of_grades = agreement_intervals(in_order)
+        found |= {name: of_grades[name] for name in ("within_one", "ordinal_alpha")}
+    return found
 
 
 def measure_agreement(votes: Votes) -> Agreement:
@@ -220,12 +242,17 @@ def _as_counts(chances: NDArray[np.float64]) -> Ints:
     return table
 
 
-def _agreement(votes: Votes) -> dict[str, Any]:
+def _agreement(votes: Votes, *, is_graded: bool = False) -> dict[str, Any]:
     figures = asdict(measure_agreement(votes))
     prevalence = figures.pop("prevalence")
     figures["n_items"] = figures.pop("n_questions")
     shares = dict(zip(votes.labels, prevalence, strict=False))
-    return {name: _or_null(value) for name, value in figures.items()} | {"prevalence": shares}
+    intervals = vote_intervals(votes, is_graded=is_graded)
+    return {name: _or_null(value) for name, value in figures.items()} | {
+        "prevalence": shares,
+        "level": LEVEL,
+        "intervals": {name: of.as_json() for name, of in intervals.items()},
+    }
 
 
 def _accuracy(

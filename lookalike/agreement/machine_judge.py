@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lookalike.agreement.intervals import table_kappa_interval
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.errors import Refused
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, standard_error, statistic_interval
@@ -31,6 +32,7 @@ class Stratum:
         n_pairs: pairs that the machine answered and whose other votes have a majority. A pair can
             be in `UNANIMOUS` for one left-out vote and in `DIVIDED` for another.
         kappa, human_kappa: Cohen's, of the machine and of the experts; NaN where undefined.
+        interval, human_interval: of the kappas, over other queries judged by the same judges.
         misses, false_alarms: how often the machine calls a similar pair different, and the
             reverse; NaN where there is none.
     """
@@ -41,6 +43,8 @@ class Stratum:
     human_kappa: float
     misses: float
     false_alarms: float
+    interval: Interval = UNDEFINED
+    human_interval: Interval = UNDEFINED
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,12 @@ class Leaning:
 
 
 def trial(
-    n_similar: Ints, n_different: Ints, answers: Floats, strata: Mapping[str, Bools] | None = None
+    n_similar: Ints,
+    n_different: Ints,
+    answers: Floats,
+    strata: Mapping[str, Bools] | None = None,
+    *,
+    units: Ints | None = None,
 ) -> Trial:
     """Return what a machine's answers are worth.
 
@@ -88,6 +97,8 @@ def trial(
         answers: shape (n_pairs,), 1 similar, 0 different, NaN where the machine says nothing.
         strata: further parts of the pairs by name, shape (n_pairs,) each. They must not depend on
             the votes.
+        units: shape (n_pairs,), the query of each pair, or its product; None where each pair is
+            independent.
 
     Raises:
         Refused: it answered no pair of three votes.
@@ -101,6 +112,7 @@ def trial(
     if not kept.any():
         raise Refused("answers", "no pair of three votes or more has an answer of the machine")
     s, d, a = n_similar[kept], n_different[kept], answers[kept] == 1
+    groups = np.arange(s.size) if units is None else units[kept]
     everything = np.ones(s.size, dtype=np.bool_)
     rest = [(s - similar, d - (1 - similar)) for similar in (1, 0)]
     unanimous = np.stack([(yes == 0) | (no == 0) for yes, no in rest])
@@ -113,7 +125,7 @@ def trial(
         after = np.sign((s - similar + a) - (d - (1 - similar) + ~a))
         changed += left_out / n * (after != before)
     return Trial(
-        strata=tuple(_stratum(name, s, d, a, part) for name, part in named.items()),
+        strata=tuple(_stratum(name, (s, d, a, groups), part) for name, part in named.items()),
         saved=float(s.size / n.sum()),
         changed=float(changed.mean()),
     )
@@ -195,27 +207,29 @@ def powered_share(labels: Floats, answers: Floats, queries: Ints) -> tuple[float
     return value, statistic_interval(value, standard_error(beyond), n_queries)
 
 
-def _stratum(name: str, s: Ints, d: Ints, a: Bools, part: Bools) -> Stratum:
+def _stratum(name: str, judged: tuple[Ints, Ints, Bools, Ints], part: Bools) -> Stratum:
     """Count the machine and each expert against the majority of the other votes.
 
     Args:
         name: of the stratum.
-        s: shape (n_pairs,), votes for similar.
-        d: shape (n_pairs,), votes for different.
-        a: shape (n_pairs,), whether the machine says similar.
+        judged: shape (n_pairs,) each: votes for similar, votes for different, whether the machine
+            says similar, and the unit of the pair.
         part: shape (n_pairs,), the pairs of the stratum; or (2, n_pairs): when a vote for similar
             is left out, and when one for different is.
     """
-    machine, human = np.zeros((2, 2)), np.zeros((2, 2))
-    n_pairs = np.zeros(s.size, dtype=np.bool_)
+    s, d, a, groups = judged
+    machine, human = np.zeros((s.size, 2, 2)), np.zeros((s.size, 2, 2))
+    rows, n_pairs = np.arange(s.size), np.zeros(s.size, dtype=np.bool_)
     parts = np.broadcast_to(part, (2, s.size))
     for left_out, similar, at in ((s, 1, parts[0]), (d, 0, parts[1])):
         margin = (s - similar) - (d - (1 - similar))
         has = at & (left_out > 0) & (margin != 0)
         n_pairs |= has
         weight, label = left_out * has / (s + d), (margin > 0).astype(np.int64)
-        np.add.at(machine, (a.astype(np.int64), label), weight)
-        np.add.at(human, (np.full(s.size, similar), label), weight)
+        np.add.at(machine, (rows, a.astype(np.int64), label), weight)
+        np.add.at(human, (rows, np.full(s.size, similar), label), weight)
+    ends = [table_kappa_interval(cells, groups) for cells in (machine, human)]
+    machine, human = machine.sum(axis=0), human.sum(axis=0)
     different, similar = machine.sum(axis=0)
     return Stratum(
         name=name,
@@ -224,6 +238,8 @@ def _stratum(name: str, s: Ints, d: Ints, a: Bools, part: Bools) -> Stratum:
         human_kappa=_kappa(human),
         misses=float(machine[0, 1] / similar) if similar else float("nan"),
         false_alarms=float(machine[1, 0] / different) if different else float("nan"),
+        interval=ends[0],
+        human_interval=ends[1],
     )
 
 

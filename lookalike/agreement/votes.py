@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,8 @@ class Votes:
         item_of: shape (n_votes,), index into `items`.
         worker_of: shape (n_votes,), index into `workers`.
         label_of: shape (n_votes,), index into `labels`.
+        units: shape (n_items,), the unit of each item, from 0: pairs of one query, or of one
+            product's queries, are not independent. None where each item is its own.
     """
 
     items: list[str]
@@ -35,6 +37,7 @@ class Votes:
     item_of: Ints
     worker_of: Ints
     label_of: Ints
+    units: Ints | None = None
 
     def counts(self) -> Ints:
         """Return shape (n_items, n_labels): how many workers gave that label."""
@@ -58,7 +61,8 @@ def read_votes(path: str | Path) -> Votes:
     problems: list[str] = []
     first_row: dict[tuple[str, str], int] = {}
     triples: list[tuple[str, str, str]] = []
-    for row, (item, worker, label) in _rows(path, problems):
+    query_of: dict[str, str] = {}
+    for row, (item, worker, label) in _rows(path, problems, query_of):
         known = first_row.setdefault((item, worker), row)
         if known != row:
             problems.append(f"row {row}: {worker!r} has voted on {item!r} in row {known} already")
@@ -68,15 +72,18 @@ def read_votes(path: str | Path) -> Votes:
         problems.append("there are no votes")
     if problems:
         raise TableError(str(path), problems)
-    return make_votes(triples)
+    return make_votes(triples, query_of)
 
 
-def _rows(path: str | Path, problems: list[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _rows(
+    path: str | Path, problems: list[str], query_of: dict[str, str]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     columns = ("item", "worker", "label")
     if not Path(path).exists():
         yield from read_rows(path, columns, problems)  # which says so
     elif holds_judgements(path):
         for row, (query, image, judge, answer) in counted_answers(path):
+            query_of[f"{query} {image}"] = query
             yield row, (f"{query} {image}", judge, answer)
     elif (table := ColumnTable(path, columns)).is_parquet:
         yield from table
@@ -101,8 +108,14 @@ def read_truth(path: str | Path) -> dict[str, str]:
     return truth
 
 
-def make_votes(triples: Iterable[tuple[str, str, str]]) -> Votes:
+def make_votes(
+    triples: Iterable[tuple[str, str, str]], unit_of: Mapping[str, str] | None = None
+) -> Votes:
     """Return (item, worker, label) triples as arrays.
+
+    Args:
+        triples: no two of one item and worker.
+        unit_of: the unit of each item, such as its query; empty or None where each is its own.
 
     Raises:
         InputError: a worker votes twice on an item.
@@ -120,4 +133,8 @@ def make_votes(triples: Iterable[tuple[str, str, str]]) -> Votes:
         np.array([index[triple[axis]] for triple in triples], dtype=np.int64)
         for axis, index in enumerate(index_of)
     ]
-    return Votes(items, workers, labels, *columns)
+    units = None
+    if unit_of:
+        names = [unit_of[item] for item in items]
+        units = np.unique(np.array(names), return_inverse=True)[1].astype(np.int64)
+    return Votes(items, workers, labels, *columns, units)

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
-from lookalike.agreement.aggregate import grade_counts, measure_agreement
+from lookalike.agreement.aggregate import grade_counts, measure_agreement, vote_intervals
 from lookalike.agreement.grades import ordinal_agreement
+from lookalike.agreement.intervals import (
+    LEVEL,
+    WHAT_VARIES,
+    CoefficientIntervals,
+)
 from lookalike.agreement.votes import read_votes
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.release.opened import open_release
+from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
-    "Percent agreement, Krippendorff's alpha, Gwet's AC1 and Fleiss' kappa of votes, with the "
-    "prevalence of each label, without which they mean little."
+    "Percent agreement, Krippendorff's alpha, Gwet's AC1 and Fleiss' kappa of votes, with 95 % "
+    "intervals over other items and over other items and judges, and the prevalence of each label, "
+    "without which they mean little. In a release's judgements the pairs of one query belong "
+    "together."
 )
+HEADER = (
+    "figure", "value", "items_low", "items_high", "items_and_judges_low", "items_and_judges_high",
+)  # fmt: skip
+TEXT_HEADER = ["", "value", "over items", "over items and judges"]
 EXAMPLE = "lookalike agreement votes.csv --json"
 
 
@@ -59,17 +73,48 @@ def run(arguments: argparse.Namespace) -> Report:
         with open_release(arguments.release) as release:
             votes, notes = release.votes(graded=arguments.ordinal), release.caveats
     figures = asdict(measure_agreement(votes))
+    intervals = vote_intervals(votes, is_graded=arguments.ordinal)
     prevalence = dict(zip(votes.labels, figures.pop("prevalence"), strict=False))
     items = {"n_items": figures.pop("n_questions"), "n_workers": len(votes.workers), **figures}
     if arguments.ordinal:
         ordinal = ordinal_agreement(grade_counts(votes))
         items |= {"ordinal_alpha": ordinal.alpha, "within_one": ordinal.within_one}
-    rows = [*items.items(), *((f"prevalence of {name}", p) for name, p in prevalence.items())]
-    cells = [[name, f"{v:,}" if isinstance(v, int) else TEXT.number(v)] for name, v in rows]
+    shown = {name: of for name, of in intervals.items() if name in items}
+    values = [*items.items(), *((f"prevalence of {name}", p) for name, p in prevalence.items())]
+    rows = [(name, value, *_ends(shown.get(name))) for name, value in values]
     return Report(
         title=f"Agreement on {arguments.votes or arguments.release}",
-        text="\n".join(table(cells)) + "\n",
-        data=items | {"prevalence": prevalence},
-        table=Table(("figure", "value"), rows),
-        notes=notes,
-    )
+        text="\n".join(table([TEXT_HEADER, *map(_cells, rows)])) + "\n",
+        data=items | {
+            "prevalence": prevalence, "level": LEVEL,
+            "intervals": {name: of.as_json() for name, of in shown.items()},
+        },
+        table=Table(HEADER, rows),
+        notes=[*notes, WHAT_VARIES, *_reasons(shown)],
+    )  # fmt: skip
+
+
+def _ends(of: CoefficientIntervals | None) -> tuple[float | None, ...]:
+    if of is None:
+        return (None,) * 4
+    return (of.items.low, of.items.high, of.judges.low, of.judges.high)
+
+
+def _cells(row: tuple[Any, ...]) -> list[str]:
+    name, value, *ends = row
+    shown = f"{value:,}" if isinstance(value, int) else TEXT.number(value)
+    if ends[0] is None:
+        return [name, shown, "", ""]
+    pairs = (Interval(*ends[:2]), Interval(*ends[2:]))
+    return [name, shown, *(TEXT.interval(of) if of.is_defined else "" for of in pairs)]
+
+
+def _reasons(shown: Mapping[str, CoefficientIntervals]) -> list[str]:
+    """Return why intervals are blank, each reason with its coefficients."""
+    blank: dict[str, list[str]] = {}
+    for name, of in shown.items():
+        if of.items.reason:
+            blank.setdefault(f"no interval: {of.items.reason}", []).append(name)
+        elif of.judges.reason:
+            blank.setdefault(f"no interval over judges: {of.judges.reason}", []).append(name)
+    return [f"{', '.join(names)}: {reason}" for reason, names in blank.items()]

@@ -35,7 +35,10 @@ DESCRIPTION = (
     "own, or a run: then the highest scores are similar, as many as the experts find."
 )
 EXAMPLE = "lookalike machine-judge --votes votes.csv --answers model.csv --proposals pool.csv"
-HEADER = ("pairs", "n_pairs", "kappa", "expert_kappa", "misses", "false_alarms")
+HEADER = (
+    "pairs", "n_pairs", "kappa", "kappa_low", "kappa_high", "expert_kappa", "expert_kappa_low",
+    "expert_kappa_high", "misses", "false_alarms",
+)  # fmt: skip
 NO_LABEL = (
     f"{DIVIDED!r} is empty: no pair has other votes that differ and still have a majority, which "
     "takes four votes of a pair"
@@ -74,7 +77,7 @@ def run(arguments: argparse.Namespace) -> Report:
     answers = _answers(arguments, pairs, labels)
     queries = np.unique([query for query, _ in pairs], return_inverse=True)[1].astype(np.int64)
     strata = {} if proposals is None else _by_rank(proposals, pairs)
-    found = trial(s, d, answers, strata)
+    found = trial(s, d, answers, strata, units=queries)
     lean = None
     if proposals is not None and arguments.own:
         lean = leaning(labels, answers, _own(proposals, arguments.own, pairs), queries)
@@ -82,7 +85,18 @@ def run(arguments: argparse.Namespace) -> Report:
     share, ends = powered_share(labels[kept], answers[kept], queries[kept])
     experts = float(np.nanmean(labels))
     rows = [
-        (one.name, one.n_pairs, one.kappa, one.human_kappa, one.misses, one.false_alarms)
+        (
+            one.name,
+            one.n_pairs,
+            one.kappa,
+            one.interval.low,
+            one.interval.high,
+            one.human_kappa,
+            one.human_interval.low,
+            one.human_interval.high,
+            one.misses,
+            one.false_alarms,
+        )
         for one in found.strata
     ]
     text = [*_text(found), *_leans(lean, arguments.own)]
@@ -160,7 +174,12 @@ def _text(found: Trial) -> Iterator[str]:
     rows = [["", "pairs", "kappa", "an expert's", "misses", "false alarms"]]
     for one in found.strata:
         shares = [TEXT.share(one.misses), TEXT.share(one.false_alarms)]
-        kappas = [TEXT.number(one.kappa), TEXT.number(one.human_kappa)]
+        kappas = [
+            f"{TEXT.number(value)} {TEXT.interval(ends) if ends.is_defined else ''}".strip()
+            for value, ends in (
+                (one.kappa, one.interval), (one.human_kappa, one.human_interval)
+            )
+        ]  # fmt: skip
         rows.append([one.name, f"{one.n_pairs:,}", *kappas, *shares])
     yield from table(rows)
     yield ""

@@ -154,6 +154,19 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Interval:
+    low: float | None
+    high: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Intervals:
+    items: Interval
+    items_and_judges: Interval
+
+
+@dataclass(frozen=True)
 class Agreement:
     n_pairs: int
     n_votes: int
@@ -164,6 +177,7 @@ class Agreement:
     prevalence: float | None
     ordinal_alpha: float | None
     within_one: float | None
+    intervals: dict[str, Intervals]
 
 
 @dataclass(frozen=True)

@@ -156,6 +156,8 @@ class Release(Folder):
     def votes(self, *, graded: bool = False) -> Votes:
         """Return the votes that count; an item is the query and the image, a space between.
 
+        The unit of an item is its query's product, or its query where no product is known.
+
         Args:
             graded: labels are grades, as “2”; else similar and different.
 
@@ -164,8 +166,11 @@ class Release(Folder):
         """
         if graded and self.scale is None:
             raise ReleaseError(f"{self.source}: its pairs are not graded")
-        rows = counted_votes(self, "grade" if graded else "answer")
-        return make_votes([(f"{q} {c}", judge, str(label)) for q, c, judge, label in rows])
+        rows = list(counted_votes(self, "grade" if graded else "answer"))
+        return make_votes(
+            [(f"{q} {c}", judge, str(label)) for q, c, judge, label in rows],
+            {f"{q} {c}": self.product_of.get(q) or q for q, c, _, _ in rows},
+        )
 
     @property
     def tie(self) -> str:
