@@ -235,7 +235,7 @@ def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
     return PanelAgreement(
         *vars(report.figures).values(),
         *((graded.alpha, graded.within_one) if graded else (None, None)),
-        {name: of.as_json() for name, of in intervals.items()},
+        intervals={name: of.as_json() for name, of in intervals.items()},
     )
 
 

@@ -137,4 +137,4 @@ def make_votes(
     if unit_of:
         names = [unit_of[item] for item in items]
         units = np.unique(np.array(names), return_inverse=True)[1].astype(np.int64)
-    return Votes(items, workers, labels, *columns, units)
+    return Votes(items, workers, labels, *columns, units=units)
