@@ -233,8 +233,9 @@ def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
     intervals = {name: report.intervals[name] for name in ("percent", "alpha", "ac1", "fleiss")}
     intervals |= {name: of for name, of in of_grades.items() if name in GRADED}
     return PanelAgreement(
-        *vars(report.figures).values(),
-        *((graded.alpha, graded.within_one) if graded else (None, None)),
+        **vars(report.figures),
+        ordinal_alpha=graded.alpha if graded else None,
+        within_one=graded.within_one if graded else None,
         intervals={name: of.as_json() for name, of in intervals.items()},
     )
 

@@ -129,12 +129,12 @@ def make_votes(
     workers = list(dict.fromkeys(worker for _, worker, _ in triples))
     labels = sorted({label for _, _, label in triples})
     index_of = [{name: i for i, name in enumerate(names)} for names in (items, workers, labels)]
-    columns = [
+    item_of, worker_of, label_of = (
         np.array([index[triple[axis]] for triple in triples], dtype=np.int64)
         for axis, index in enumerate(index_of)
-    ]
+    )
     units = None
     if unit_of:
         names = [unit_of[item] for item in items]
         units = np.unique(np.array(names), return_inverse=True)[1].astype(np.int64)
-    return Votes(items, workers, labels, *columns, units=units)
+    return Votes(items, workers, labels, item_of, worker_of, label_of, units)
