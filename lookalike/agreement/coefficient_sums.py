@@ -41,7 +41,7 @@ class Columns:
         shares = counts / np.maximum(votes, 1.0)[:, None]
         return np.column_stack(
             [is_pair, agreeing, near, is_voted, shares, counts * is_pair[:, None],
-             together.reshape(len(counts), -1)]
+             together.reshape(len(counts), self.n**2)]
         ).astype(np.float64)  # fmt: skip
 
     def coefficients(self, sums: Floats) -> Floats:

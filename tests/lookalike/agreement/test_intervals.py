@@ -139,6 +139,8 @@ def reasons(found: CoefficientIntervals) -> tuple[str, str]:
 
 def test_where_no_interval_is_valid_it_is_blank_and_says_why():
     rng = np.random.default_rng(6)
+    none = agreement_intervals(votes_of(np.zeros((0, 3), int)))
+    assert all("fewer than 10 independent items" in of.items.reason for of in none.values())
     two = agreement_intervals(votes_of(panel(rng, 100, 2, spread=0.5)))["alpha"]
     assert two.items.is_defined
     assert reasons(two) == ("", "fewer than 3 judges tell nothing of other judges")
