@@ -11,7 +11,7 @@ from lookalike.agreement.coefficient_sums import NAMES, Coefficients, Columns, b
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.intervals import FEWEST_DIFFERENT, LEAST_QUERIES
 
-LEAST_RARE = 10
+LEAST_RARE = 15
 RANDOM_BELOW = 5  # judges; from here on they tell their own spread well enough
 
 

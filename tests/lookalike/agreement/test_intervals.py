@@ -155,7 +155,7 @@ def test_where_no_interval_is_valid_it_is_blank_and_says_why():
     rare = np.zeros((100, 4), int)
     rare[:6, :2] = 1
     found = agreement_intervals(votes_of(rare))
-    assert "fewer than 10 independent items have an answer other" in found["alpha"].items.reason
+    assert "fewer than 15 independent items have an answer other" in found["alpha"].items.reason
     assert found["ac1"].items.is_defined
     unequal = np.ones((100, 4), bool)
     unequal[:50, 0] = False
