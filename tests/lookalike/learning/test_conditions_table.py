@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def recipe() -> Recipe:
     """The one of drawn pictures, for this small catalog."""
-    found = load_recipe("conditions-drawn")
+    found = load_recipe("conditions-many")
     small = {"columns": ["colour", "cut"], "n_learnt": 600, "n_asked": 200,
              "epochs": 5, "batch": 64, "rate": 0.03}  # fmt: skip
     return replace(found, settings={**found.settings, **small})
@@ -121,7 +121,9 @@ def test_a_row_says_whether_its_branch_is_frozen_and_can_be_asked_for(asked, row
     assert NETWORKS[row].is_branch_trained is ("trained" in row)
 
 
-@pytest.mark.parametrize("name", ["conditions-drawn", "conditions-binary", "conditions-causes"])
+@pytest.mark.parametrize(
+    "name", ["conditions-drawn", "conditions-many", "conditions-binary", "conditions-causes"]
+)
 def test_reg_with_a_frozen_branch_stands_in_every_table(name):
     rows = list_variants(load_recipe(name).settings, Run(Path()))
     assert {"DiscoverNet-Reg, frozen branch", "DiscoverNet-Reg, trained branch"} < {*rows}
