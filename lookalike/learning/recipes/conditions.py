@@ -27,7 +27,7 @@ from lookalike.learning.conditions.triplets import (
     half_reversed,
 )
 from lookalike.learning.engine.determinism import stream
-from lookalike.learning.held_out import held_out_groups
+from lookalike.learning.held_out import held_out_groups, usual_unit
 from lookalike.learning.language.encoders import encode_prompts, load_encoder
 from lookalike.learning.lit.captions import UNKNOWN, Attributes, read_attributes
 from lookalike.learning.lit.space import TextSpace
@@ -112,9 +112,9 @@ def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
     validation = _validation(world, run.seed) if settings.get("choices") else None
     learnt = ~world.held_out if validation is None else ~world.held_out & ~validation
     notes = [f"{int(learnt.sum()):,} images learned from, {int(world.held_out.sum()):,} others "
-             f"asked about, of products that no row has seen"]  # fmt: skip
+             f"asked about; held out: {usual_unit(world.products)}"]  # fmt: skip
     if validation is not None:
-        notes[0] += f"; {int(validation.sum()):,} of further products choose settings"
+        notes[0] += f"; {int(validation.sum()):,} further images choose settings"
         for name, variant in variants.items():
             if variant.choices:
                 progress.note(f"choosing settings of {name}")
