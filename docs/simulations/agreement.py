@@ -40,9 +40,9 @@ def draw(
     places = mean + 2.0 * rng.standard_normal((n_items, 1))
     chance = ndtr(places + spread * rng.standard_normal((1, n_judges)))
     labels = (rng.random((n_items, n_judges)) < chance).astype(np.int64)
-    items, judges = (axis.ravel() for axis in np.indices(labels.shape))
+    items, judges = np.repeat(np.arange(n_items), n_judges), np.tile(np.arange(n_judges), n_items)
     names = [[str(number) for number in range(n)] for n in (n_items, n_judges, 2)]
-    return Votes(*names, items, judges, labels.ravel())
+    return Votes(names[0], names[1], names[2], items, judges, labels.ravel())
 
 
 def main() -> None:
