@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_negatives
 from lookalike.metrics.negatives import NegativeList
+from lookalike.release.opened import Release
 
 
-def add_negatives(parser: argparse.ArgumentParser, *, of_release: str = "") -> None:
-    """Add the options; `of_release` says what holds without them."""
+def add_negatives(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     for option, ending, kind in (
         ("--negatives", "_random", "random negatives"),
         ("--band-negatives", "_band", "negatives from a band of ranks"),
@@ -21,7 +24,7 @@ def add_negatives(parser: argparse.ArgumentParser, *, of_release: str = "") -> N
             type="input",
             metavar="FILE",
             help=f"{kind}, for measures that end in {ending}: labels that are all 0, or a "
-            f"release's{of_release}",
+            "release's; with --release in place of its own",
         )
     for option, kind in (
         ("--contamination", "random negatives"),
@@ -47,6 +50,38 @@ def read_drawn(
         _read("--contamination", arguments.negatives, arguments.contamination),
         _read("--band-contamination", arguments.band_negatives, arguments.band_contamination),
     )
+
+
+def read_of_release(arguments: argparse.Namespace, release: Release) -> dict[str, NegativeList]:
+    """Return the lists that replace those of a release, by kind, with its names of images.
+
+    A share without a file is one of the release's own list.
+
+    Raises:
+        InputError: as `read_drawn`; a name that is no image of the release; or a share of negatives
+            that the release does not have.
+    """
+    names = release.judged.names()
+    shares = {"uniform": arguments.contamination, "band": arguments.band_contamination}
+    paths = {"uniform": arguments.negatives, "band": arguments.band_negatives}
+    lists = {}
+    for kind, given in zip(paths, read_drawn(arguments), strict=True):
+        if given is not None:
+            pairs = tuple((names.find(query), names.find(image)) for query, image in given.pairs)
+            lists[kind] = replace(given, pairs=pairs)
+        elif shares[kind] is not None:
+            own = release.drawn_negatives().get(kind)
+            if own is None:
+                raise InputError(
+                    f"{release.title} has no negatives of the kind {kind!r}; give a file"
+                )
+            lists[kind] = replace(own, contamination=shares[kind])
+    return lists
+
+
+def pairs_of(lists: Mapping[str, NegativeList]) -> list[tuple[str, str]]:
+    """Return every pair of some lists."""
+    return [pair for listed in lists.values() for pair in listed.pairs]
 
 
 def _read(option: str, path: Path | None, share: float | None) -> NegativeList | None:

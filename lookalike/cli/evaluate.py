@@ -11,6 +11,7 @@ from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device, load_backbone
 from lookalike.backbones.protocol import Backbone
 from lookalike.backbones.slow_precision import slow_precision
+from lookalike.cli.drawn_negatives import add_negatives, pairs_of, read_of_release
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import parse_measures, report_on_release
 from lookalike.core.caches import cache_folder
@@ -42,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="folder or zip of the pictures that the release does not hold, told by their bytes",
     )
     parser.add_argument("--measures", metavar="A,B", help="default: the release's")
+    add_negatives(parser)
     parser.add_argument("--by-query", action="store_true", help="also the values of each query")
     parser.add_argument("--batch-size", type=int, metavar="N", help="default: the model's own")
     parser.add_argument("--device", metavar="NAME", help="default: the GPU if there is one")
@@ -68,6 +70,8 @@ def run(arguments: argparse.Namespace) -> Report:
     if repeated := [spec for spec in specs if specs.count(spec) > 1]:
         raise InputError(f"the same model is given twice: {repeated[0]}")
     with open_release(arguments.release) as release:
+        negatives = read_of_release(arguments, release)
+        judged = replace(release.judged, further=pairs_of(negatives))
         runs: list[Run] = []
         notes: list[str] = []
         model_of: dict[str, str] = {}
@@ -83,12 +87,14 @@ def run(arguments: argparse.Namespace) -> Report:
                 cache=arguments.cache,
                 batch_size=arguments.batch_size,
             )
-            runs.append(release.judged.ranked(spec, embedded.table, spec))
+            runs.append(judged.ranked(spec, embedded.table, spec))
             notes += filter(None, [slow_precision(spec, str(arguments.device or best_device()))])
             if same := _same_model(release, backbone):
                 model_of[spec] = same
             notes += _notes(release, spec, backbone, embedded)
-        report = report_on_release(arguments, release, runs, specs, model_of=model_of)
+        report = report_on_release(
+            arguments, release, runs, specs, model_of=model_of, negatives=negatives
+        )
     return replace(report, notes=[*notes, *report.notes])
 
 

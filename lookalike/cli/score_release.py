@@ -9,21 +9,24 @@ from dataclasses import replace
 
 from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.words.advice import OF_THE_POOL
+from lookalike.cli.drawn_negatives import pairs_of, read_of_release
 from lookalike.cli.output import Report
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.metrics.match import Missing, MissingScoresError, match_run
 from lookalike.metrics.measures import Measure, parse_measure
+from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.rank import puts_judged_first, rank_run
 from lookalike.metrics.scoring import Scored
 from lookalike.metrics.uncertainty import mean_intervals
 from lookalike.release.opened import Release, open_release
 from lookalike.release.outsiders import beside_outsiders
+from lookalike.release.scoring import drawn_measures
 from lookalike.stats.proportion import Interval
 from lookalike.stats.units import Units
 
-RULES = ("--min-rel", "--metadata", "--mode", "--trec", "--negatives", "--contamination")
+RULES = ("--min-rel", "--metadata", "--mode", "--trec")
 NO_PRODUCTS = "every image for a product of its own"
 
 
@@ -35,17 +38,19 @@ def score_on_release(arguments: argparse.Namespace) -> Report:
     """
     refuse_rules(arguments, "--release")
     with open_release(arguments.release) as release:
+        negatives = read_of_release(arguments, release)
         try:
             read = release.read_runs(
                 arguments.run,
                 missing=arguments.missing,
                 lower_is_better=arguments.lower_is_better,
                 depth=arguments.depth,
+                further=pairs_of(negatives),
             )
         except MissingScoresError as error:
             raise MissingScoresError(f"{error} (--missing worst)") from error
         runs = named_apart(list(zip(arguments.run, read, strict=True)))
-        return report_on_release(arguments, release, runs, arguments.run)
+        return report_on_release(arguments, release, runs, arguments.run, negatives=negatives)
 
 
 def refuse_rules(arguments: argparse.Namespace, source: str) -> None:
@@ -66,6 +71,7 @@ def report_on_release(
     files: Sequence[object],
     *,
     model_of: Mapping[str, str] | None = None,
+    negatives: Mapping[str, NegativeList] | None = None,
 ) -> Report:
     """Score runs of a release and return what is to be said of them.
 
@@ -76,15 +82,18 @@ def report_on_release(
         files: where they are from.
         model_of: where it is known which runs are models of the release: the id of each that is;
             then the equal-outsider AUC is told, too.
+        negatives: lists by kind in place of the release's own.
 
     Raises:
         InputError: an unknown measure.
     """
     names = arguments.measures and [measure.name for measure in parse_measures(arguments.measures)]
     is_complete = getattr(arguments, "complete", False)
+    if names is None and negatives:
+        names = list(dict.fromkeys([*release.info["measures"], *drawn_measures(negatives)]))
     missing: Missing = getattr(arguments, "missing", "error")
-    scored = release.score(runs, names, missing=missing, complete=is_complete)
-    if names is None and model_of is not None:
+    scored = release.score(runs, names, missing=missing, complete=is_complete, negatives=negatives)
+    if arguments.measures is None and model_of is not None:
         scored = beside_outsiders(release, runs, scored, model_of)
     qrels, place = release.labels(), arguments.release
     units = Units.of(qrels.query_ids, release.product_of)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.cli.drawn_negatives import read_drawn
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import named_apart, parse_measures, refuse_rules
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
@@ -39,13 +40,17 @@ def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
     measures = parse_measures(arguments.measures or ",".join(MEASURES))
     task = read_vsd_task(arguments.vsd_task)
     qrels = task.qrels()
-    read = [(path, *_run(arguments, path, task)) for path in arguments.run]
+    negatives, band = read_drawn(arguments)
+    drawn = [pair for listed in (negatives, band) if listed for pair in listed.pairs]
+    read = [(path, *_run(arguments, path, task, drawn)) for path in arguments.run]
     scored = score_runs(
         qrels,
         named_apart([(path, run) for path, run, _ in read]),
         measures,
         products=task.products,
         missing=arguments.missing,
+        negatives=negatives,
+        band_negatives=band,
         without_list=() if arguments.complete else None,
     )
     return Report(
@@ -64,7 +69,9 @@ def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _run(arguments: argparse.Namespace, path: Path, task: VsdTask) -> tuple[Run, int]:
+def _run(
+    arguments: argparse.Namespace, path: Path, task: VsdTask, drawn: Sequence[tuple[str, str]]
+) -> tuple[Run, int]:
     """Return scores of the task's queries and gallery, and how many others were left out."""
     if not holds_vectors(path):
         lower = arguments.lower_is_better
@@ -78,7 +85,7 @@ def _run(arguments: argparse.Namespace, path: Path, task: VsdTask) -> tuple[Run,
         raise FormatError(path, None, reason)
     if not queries or not gallery:
         raise FormatError(path, None, NOTHING_TO_RANK)
-    pairs = [(query, candidate) for query, candidate, _ in task.qrels()]
+    pairs = [*((query, candidate) for query, candidate, _ in task.qrels()), *drawn]
     run = embedding_run(
         path.stem,
         table.vectors[[row_of[query] for query in queries]],

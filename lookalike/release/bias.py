@@ -16,6 +16,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import NEGATIVES
 from lookalike.release.outsiders import read_pool
 from lookalike.release.rounds import IN_PART, judged_share
 from lookalike.release.votes import ANSWERS, counted_votes
@@ -58,6 +59,7 @@ def pool_evidence(
             attributes=dividing_attributes([name for name, _, _ in images], attributes),
             n_catalogue_pairs=_n_catalogue_pairs(images, proposals.query_ids),
             unit_of=folder.product_of,
+            **_random_negatives(folder),
         ),
     )
 
@@ -86,6 +88,14 @@ def _vote_table(folder: Folder) -> VoteTable | None:
     return VoteTable(
         judges, tuple((q, c, place[judge], ANSWERS[answer]) for q, c, judge, answer in votes)
     )
+
+
+def _random_negatives(folder: Folder) -> dict[str, Any]:
+    """Return the uniform negatives, where models have scores of them."""
+    if NEGATIVES not in folder.info:
+        return {}
+    drawn = folder.drawn_negatives()["uniform"]
+    return {"negatives": drawn.pairs, "contamination": drawn.contamination}
 
 
 def _n_catalogue_pairs(images: Iterable[tuple[str, str, bool]], queries: Sequence[str]) -> int:

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lookalike.core.arrays import Bools
 from lookalike.core.progress import SILENT, Progress
+from lookalike.io.tables import Qrels
 from lookalike.release.bias import release_findings
 from lookalike.release.board import board_columns
 from lookalike.release.conditional.sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import FIRST_WITH_BOARD, TABLES, described_files
+from lookalike.release.format.layout import FIRST_WITH_BOARD, NEGATIVES, TABLES, described_files
 from lookalike.release.format.manifest import make_entry
 from lookalike.release.format.tables import TableWriter, column_values, named, rows_of, write_table
-from lookalike.release.labelling import collect_votes, excluded_columns, label_columns, pair_keys
+from lookalike.release.labelling import (
+    Votes,
+    collect_votes,
+    excluded_columns,
+    label_columns,
+    pair_keys,
+)
 from lookalike.release.mteb_tables import has_mteb, write_mteb
-from lookalike.release.random_negatives import negative_columns, own_product
+from lookalike.release.random_negatives import (
+    check_band,
+    draw_uniformly,
+    negative_columns,
+    own_product,
+    pair_columns,
+)
 from lookalike.release.rounds import estimated_results, judged_share
 from lookalike.release.scoring import compute_results, result_columns
 from lookalike.release.statistics import compute_statistics
@@ -81,9 +95,7 @@ def derive(
 def _derive_tables(release: Folder) -> None:
     """Write labels, exclusions, random negatives, statistics and strata, all but results."""
     out = release.path
-    ids = release.image_ids
-    votes = collect_votes(ids, release.table("judgements"), release.table("rulings"), release.scale)
-    write_table(out, "labels", label_columns(votes, release.info["tie_rule"]))
+    votes = write_labels(release)
     labels = release.table("labels")
     asked = release.table("pairs", ["query_id", "image_id"])
     uncompared = _uncompared(release, asked)
@@ -100,20 +112,11 @@ def _derive_tables(release: Folder) -> None:
         ),
     )
     qrels = release.qrels()
-    images = release.table("images", ["image_id", "is_candidate"])
-    order = np.argsort(np.array(images["image_id"].to_pylist()))
-    is_candidate = np.asarray(images["is_candidate"].to_numpy(), np.bool_)[order]
-    proposed = release.table("pool", ["query_id", "image_id"])
-    known = [pair_keys(ids, asked, "pairs"), pair_keys(ids, proposed, "pool")]
-    negatives = negative_columns(
-        qrels,
-        ids,
-        is_candidate=is_candidate,
-        products=release.known_products,
-        asked=np.concatenate(known),
-        seed=release.info["seeds"]["negatives"],
-    )
-    write_table(out, "negatives", negatives)
+    if NEGATIVES in release.info:
+        check_band(release)
+        write_table(out, "negatives", pair_columns(draw_uniformly(release, qrels)))
+    else:
+        write_table(out, "negatives", _old_negatives(release, qrels, asked))
     columns = {
         "query-id": named(qrels.query_ids, qrels.queries),
         "corpus-id": named(qrels.candidate_ids, qrels.candidates),
@@ -122,6 +125,32 @@ def _derive_tables(release: Folder) -> None:
     write_table(out, "qrels", columns)
     write_json(out / "statistics.json", compute_statistics(release, votes))
     write_json(out / "strata.json", compute_strata(release))
+
+
+def write_labels(release: Folder) -> Votes:
+    """Write the table labels, and return the votes that it counts."""
+    votes = collect_votes(
+        release.image_ids, release.table("judgements"), release.table("rulings"), release.scale
+    )
+    write_table(release.path, "labels", label_columns(votes, release.info["tie_rule"]))
+    return votes
+
+
+def _old_negatives(release: Folder, qrels: Qrels, asked: pa.Table) -> dict[str, Any]:
+    """Return the random negatives as releases up to schema version 6 have them."""
+    ids = release.image_ids
+    images = release.table("images", ["image_id", "is_candidate"])
+    order = np.argsort(np.array(images["image_id"].to_pylist()))
+    proposed = release.table("pool", ["query_id", "image_id"])
+    known = [pair_keys(ids, asked, "pairs"), pair_keys(ids, proposed, "pool")]
+    return negative_columns(
+        qrels,
+        ids,
+        is_candidate=np.asarray(images["is_candidate"].to_numpy(), np.bool_)[order],
+        products=release.known_products,
+        asked=np.concatenate(known),
+        seed=release.info["seeds"]["negatives"],
+    )
 
 
 def _uncompared(release: Folder, asked: pa.Table) -> dict[str, Bools]:

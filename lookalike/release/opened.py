@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +19,7 @@ from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import Missing
 from lookalike.metrics.measures import parse_measure, refuse_without_products
+from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.scoring import Scored
 from lookalike.release.bias import pool_evidence
 from lookalike.release.errors import ReleaseError
@@ -108,6 +109,7 @@ class Release(Folder):
         complete: bool = False,
         lower_is_better: bool = False,
         depth: int | None = None,
+        negatives: Mapping[str, NegativeList] | None = None,
     ) -> list[Scored]:
         """Return the measures of runs by the release's labels, products and rules.
 
@@ -121,6 +123,8 @@ class Release(Folder):
             complete: there is no more to rank than the pairs put to the judges.
             lower_is_better: scores of files are distances.
             depth: the exact depth of files that do not state it, as of `Run`.
+            negatives: drawn negatives, "uniform" and "band", in place of the release's own; a
+                run of scores must score them.
 
         Raises:
             InputError: what is wrong with a file, with its line or row, an unknown measure, or one
@@ -135,8 +139,11 @@ class Release(Folder):
             self.products,
             f"{self.source} {'knows none' if self.info['exclude_same_product'] else NOT_APART}",
         )
-        read = self.read_runs(runs, missing=missing, lower_is_better=lower_is_better, depth=depth)
-        return self.judged.score(read, measures, complete=complete)
+        further = [pair for listed in (negatives or {}).values() for pair in listed.pairs]
+        read = self.read_runs(
+            runs, missing=missing, lower_is_better=lower_is_better, depth=depth, further=further
+        )
+        return self.judged.score(read, measures, complete=complete, negatives=negatives)
 
     def other_means(self, scored: Scored) -> list[str]:
         """Return the measures that the release's own board averages over other queries.
@@ -224,6 +231,7 @@ class Release(Folder):
         missing: Missing = "error",
         lower_is_better: bool = False,
         depth: int | None = None,
+        further: Sequence[tuple[str, str]] = (),
     ) -> list[Run]:
         """Return runs with the release's names of images; those already read stay as they are.
 
@@ -232,17 +240,18 @@ class Release(Folder):
             missing: "error" refuses a run without a score for every pair put to the judges.
             lower_is_better: scores of files are distances.
             depth: the exact depth of files that do not state it, as of `Run`.
+            further: pairs that vectors score, too, such as drawn negatives.
 
         Raises:
             InputError: what is wrong with a file, with its line or row.
             MissingScoresError: pairs put to the judges without a score.
         """
-        read = []
+        read, judged = [], replace(self.judged, further=further)
         for given in [runs] if isinstance(runs, (str, Path, Run)) else runs:
             run, source = given, ""
             if not isinstance(run, Run):
                 run, source = (
-                    self.judged.read(Path(run), lower_is_better=lower_is_better, depth=depth),
+                    judged.read(Path(run), lower_is_better=lower_is_better, depth=depth),
                     str(given),
                 )
             self.judged.pairs_scored(run, missing, source)

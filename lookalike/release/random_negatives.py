@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,11 @@ import pyarrow as pa
 
 from lookalike.core.arrays import Bools, Ints
 from lookalike.core.products import is_own_product, query_product
-from lookalike.io.tables import Qrels
-from lookalike.metrics.negatives import draw_uniform
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.negatives import NegativeList, draw_negatives, draw_uniform
+from lookalike.release.errors import ReleaseError
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import BAND_NEGATIVES, NEGATIVES
 from lookalike.release.format.tables import named, rows_of
 
 
@@ -69,3 +72,71 @@ def own_product(pairs: pa.Table, products: Mapping[str, str] | None) -> Bools:
         ],
         np.bool_,
     )
+
+
+def draw_uniformly(release: Folder, qrels: Qrels) -> NegativeList:
+    """Draw the uniform negatives of a release, as an evaluation of its campaign draws them."""
+    images = release.rows("images", "image_id", "is_candidate")
+    return draw_negatives(
+        qrels,
+        [],
+        band=None,
+        seed=release.info["seeds"]["negatives"],
+        products=release.products,
+        candidates=[image for image, is_candidate in images if is_candidate],
+        asked=known_pairs(release),
+        keys=release.sha256_of,
+    )
+
+
+def draw_from_band(
+    release: Folder, qrels: Qrels, references: Sequence[Run], band: tuple[int, int]
+) -> NegativeList:
+    """Draw negatives from a band of ranks of runs that are as deep, like `draw_uniformly`."""
+    return draw_negatives(
+        qrels,
+        references,
+        band=band,
+        seed=release.info["seeds"]["negatives"],
+        products=release.products,
+        asked=known_pairs(release),
+        keys=release.sha256_of,
+    )
+
+
+def known_pairs(release: Folder) -> set[tuple[str, str]]:
+    """Return the pairs that were put to the judges or proposed; none is ever drawn."""
+    tables = (release.rows(name, "query_id", "image_id") for name in ("pairs", "pool"))
+    return {(query, image) for rows in tables for query, image in rows}
+
+
+def check_band(release: Folder) -> None:
+    """Refuse negatives of a band that cannot have been drawn.
+
+    Raises:
+        ReleaseError: naming the first pair, and why.
+    """
+    if "band" not in release.info[NEGATIVES]:
+        return
+    known = known_pairs(release)
+    ranked = {
+        image for image, is_one in release.rows("images", "image_id", "is_candidate") if is_one
+    }
+    for query, image in release.rows(BAND_NEGATIVES.name, "query_id", "image_id"):
+        reason = ""
+        if (query, image) in known:
+            reason = "was put to the judges or proposed"
+        elif query == image or is_own_product(release.products, query, image):
+            reason = "shows the query or its product"
+        elif image not in ranked:
+            reason = "is of no candidate"
+        if reason:
+            raise ReleaseError(f"data/band_negatives.parquet: the pair {query} {image} {reason}")
+
+
+def pair_columns(drawn: NegativeList) -> dict[str, Any]:
+    """Return the columns of a table of drawn negatives."""
+    return {
+        "query_id": [query for query, _ in drawn.pairs],
+        "image_id": [image for _, image in drawn.pairs],
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from lookalike.core.arrays import Bools, Floats
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import has_list, match_run
-from lookalike.metrics.measures import BAND_AREAS, RANDOM_AREAS, parse_measure
+from lookalike.metrics.measures import BAND_AREAS, NEGATIVE_AREAS, RANDOM_AREAS, parse_measure
+from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import FIRST_WITH_BOARD
@@ -103,8 +104,12 @@ def score_together(
     *,
     without_list: Collection[str] = (),
     measures: Sequence[str] | None = None,
+    negatives: Mapping[str, NegativeList] | None = None,
 ) -> list[Scored]:
     """Score runs by the rules of a release; missing scores count as the worst.
+
+    Areas on drawn negatives are undefined for a run without a score for each of them, and left out
+    where none belongs to the labelled queries.
 
     Args:
         folder: the release.
@@ -112,20 +117,42 @@ def score_together(
         runs: the scores; each mean is over the queries that are defined for all.
         without_list: names of runs that score judged pairs alone, which have no cut-off measures.
         measures: names; those of the release if None.
+        negatives: lists by kind in place of the release's own.
     """
+    wanted = [parse_measure(name) for name in measures or folder.info["measures"]]
+    drawn = {}
+    if any(measure.needs_negatives for measure in wanted):
+        drawn = _of_queries({**folder.drawn_negatives(), **(negatives or {})}, qrels)
+    if measures is None:
+        left_out = {*NEGATIVE_AREAS} - {*drawn_measures(drawn)}
+        wanted = [measure for measure in wanted if measure.family not in left_out]
     return score_runs(
         qrels,
         runs,
-        [parse_measure(name) for name in measures or folder.info["measures"]],
+        wanted,
         products=folder.products,
         missing="worst",
+        negatives=drawn.get("uniform"),
+        band_negatives=drawn.get("band"),
+        missing_negatives="undefined",
         without_list=without_list,
     )
 
 
+def _of_queries(drawn: Mapping[str, NegativeList], qrels: Qrels) -> dict[str, NegativeList]:
+    """Return the lists with the pairs of labelled queries alone, as far as there are any."""
+    labelled = set(qrels.query_ids)
+    kept = {
+        kind: replace(one, pairs=tuple(pair for pair in one.pairs if pair[0] in labelled))
+        for kind, one in drawn.items()
+    }
+    return {kind: one for kind, one in kept.items() if one.pairs}
+
+
 def combine_scores(folder: Folder, qrels: Qrels, scored: Sequence[Scored]) -> Results:
     """Put the scores of single models together."""
-    measures: list[str] = list(folder.info["measures"])
+    known = scored[0].outcomes if scored else folder.info["measures"]
+    measures: list[str] = [name for name in folder.info["measures"] if name in known]
     values: dict[str, Floats] = {}
     for name in measures:
         rows = [run.outcomes[name].by_query for run in scored]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from lookalike.io.tables import Qrels, Run
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
 from lookalike.metrics.match import Missing
+from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.pairs_scored import ScoredPairs, pairs_scored
 from lookalike.metrics.scoring import Scored
 from lookalike.release.format.folder import Folder
@@ -33,9 +34,15 @@ NAMELESS = (
 
 @dataclass(frozen=True)
 class Judged:
-    """What a run is scored on: a release."""
+    """What a run is scored on: a release.
+
+    Attributes:
+        folder: the release.
+        further: pairs that vectors are to score, too, such as negatives drawn elsewhere.
+    """
 
     folder: Folder
+    further: Sequence[tuple[str, str]] = ()
 
     def names(self) -> ImageNames[str]:
         """Return the names of the images, for one file: a name finds the image id."""
@@ -142,6 +149,7 @@ class Judged:
         *,
         labels: Qrels | None = None,
         complete: bool = False,
+        negatives: Mapping[str, NegativeList] | None = None,
     ) -> list[Scored]:
         """Return the measures of runs; a missing score counts as the worst.
 
@@ -153,6 +161,7 @@ class Judged:
             measures: names; those of the release if None.
             labels: others than the release's public ones.
             complete: there is no more to rank than the pairs put to the judges.
+            negatives: drawn negatives by kind in place of the release's own.
         """
         public = self.folder.qrels()
         bare = [
@@ -161,10 +170,17 @@ class Judged:
             if not complete and not ranks_more(self.folder, public, run, self.folder.questions)
         ]
         used = public if labels is None else labels
-        return score_together(self.folder, used, runs, without_list=bare, measures=measures)
+        return score_together(
+            self.folder,
+            used,
+            runs,
+            without_list=bare,
+            measures=measures,
+            negatives=negatives,
+        )
 
     def ranked(self, name: str, table: VectorTable, source: str | Path) -> Run:
-        """Return the candidates ranked by cosine.
+        """Return the candidates ranked by cosine, with a score for drawn negatives, too.
 
         Args:
             name: of the run.
@@ -180,7 +196,9 @@ class Judged:
         queries = sorted(query for query in self.queries if query in row_of)
         if not ranked or not queries:
             raise FormatError(source, None, NOTHING_TO_RANK)
-        pairs = self.folder.rows("pairs", "query_id", "image_id")
+        pairs = [*self.folder.rows("pairs", "query_id", "image_id"), *self.further]
+        for drawn in self.folder.drawn_negatives().values():
+            pairs += drawn.pairs
         return embedding_run(
             name,
             table.vectors[[row_of[query] for query in queries]],

@@ -44,6 +44,7 @@ from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
 from releases.freeze.hidden_labels import percent_hidden, require_enough
 from releases.freeze.model_scores import list_models, write_runs
+from releases.freeze.negatives import draw_at_freeze
 from releases.freeze.requests import FreezeRequest, parse_version, title_as_author
 from releases.freeze.rounds import check_rounds, pairs_to_score, write_rounds
 from releases.freeze.scope import Scope, read_scope
@@ -116,9 +117,11 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
             row._asdict() | {"translations": json.loads(row.translations)}
             for row in frozen_guidelines(view, scope.campaign_ids)
         ]
+    write_json(files / "release.json", moment)
+    if not rounds:
+        pairs = draw_at_freeze(scope, entrants, pairs, files, progress)
     write_runs(scope, entrants, pairs, files, progress)
     for name, content in {
-        "release.json": moment,
         "models.json": complete_entries(Folder(files), [one.entry() for one in entrants]),
         "guidelines.json": guidelines,
     }.items():

@@ -167,7 +167,7 @@ def write_runs(
     Raises:
         ReleaseError: a model's vectors or scores are missing or damaged.
     """
-    task = _task(scope, pairs) if any(entrant.embedded for entrant in entrants) else None
+    task = ranking_of(scope, pairs) if any(entrant.embedded for entrant in entrants) else None
     for entrant in entrants:
         if entrant.kind == "proposals":
             continue
@@ -183,7 +183,7 @@ def write_runs(
         _write_run(folder / "runs" / f"{entrant.id}.parquet", run, scope.images)
 
 
-def _task(scope: Scope, pairs: tuple[Ints, Ints]) -> RankingTask:
+def ranking_of(scope: Scope, pairs: tuple[Ints, Ints]) -> RankingTask:
     """Return what embedded models are asked to rank."""
     images = scope.images
     rows = sorted(images.rows)

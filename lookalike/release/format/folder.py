@@ -18,10 +18,13 @@ from lookalike.core.products import Products
 from lookalike.io.parquet import stated_depth
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import match_run
+from lookalike.metrics.negatives import NegativeList
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import (
     ALL_TABLES,
+    DRAWN_TABLES,
     FIRST_WITH_BOARD,
+    NEGATIVES,
     PRODUCT_PREFIX,
     RUN_SCHEMA,
 )
@@ -217,6 +220,20 @@ class Folder:
         if PRODUCT_PREFIX in self.info:
             return Products(self.product_of, queries={})
         return self.product_of
+
+    def drawn_negatives(self) -> dict[str, NegativeList]:
+        """Return the negatives by the kind of draw: uniform, and band where there is one."""
+        told = self.info.get(NEGATIVES, {})
+        kinds = ["uniform", *(["band"] if "band" in told else [])]
+        return {
+            kind: NegativeList(
+                tuple(self.rows(DRAWN_TABLES[kind], "query_id", "image_id")),
+                source=told.get(kind, {}).get("source", "uniform over all candidates"),
+                seed=self.info["seeds"]["negatives"],
+                contamination=told.get(kind, {}).get("contamination"),
+            )
+            for kind in kinds
+        }
 
     @cached_property
     def path_of(self) -> dict[str, str]:

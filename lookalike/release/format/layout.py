@@ -177,7 +177,17 @@ BOARD = Table(
     ),
     is_primary=False,
 )  # fmt: skip
+BAND_NEGATIVES = Table(
+    "band_negatives", "A negative from a band of ranks: an image among ranks 100 to 500 of the "
+    "models that built the pool, neither judged nor proposed nor of the query’s product, one for "
+    "each positive where so many are left.", ("query_id", "image_id"), (_QUERY, _IMAGE),
+)  # fmt: skip
+DRAWN_TABLES = {"uniform": "negatives", "band": BAND_NEGATIVES.name}
+"""Where negatives stand, by the kind of draw."""
+NEGATIVES = "negatives"
+"""Key of release.json: how negatives were drawn for the areas on them."""
 ALL_TABLES = {
+    BAND_NEGATIVES.name: BAND_NEGATIVES,
     **TABLES,
     **{table.name: table for table in (BOARD, ROUNDS)},
     **TEMPLATE_TABLES,
@@ -202,6 +212,8 @@ def list_tables(info: Mapping[str, Any]) -> list[Table]:
         tables.append(BOARD)
     if has_rounds(info):
         tables.append(ROUNDS)
+    if "band" in info.get(NEGATIVES, {}):
+        tables.append(BAND_NEGATIVES)
     if info.get("template_sets"):
         tables += TEMPLATE_TABLES.values()
     if info.get("triplet_sets"):
