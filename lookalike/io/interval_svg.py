@@ -45,9 +45,9 @@ def interval_svg(
 
     Args:
         title: above the chart.
-        axis: what the numbers are.
+        axis: title of the axis.
         rows: from top to bottom; at least one.
-        notes: lines below the chart, such as what the labels stand for.
+        notes: lines below the chart, such as a key of the labels.
 
     Raises:
         ValueError: no row, or a value that is not finite.

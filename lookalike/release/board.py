@@ -64,11 +64,11 @@ def model_scores(folder: Folder, outsiders: EqualOutsiders | None) -> list[Relea
 
 @dataclass(frozen=True)
 class Newcomer:
-    """What a run from outside scores on the public labels of a release.
+    """The scores of a run from outside on the public labels of a release.
 
     Attributes:
-        results: by measure, "value" and "n_queries"; of the equal-outsider AUC also with whom it
-            may be compared.
+        results: by measure, "value" and "n_queries"; the entry of the equal-outsider AUC also
+            names the models that it may be compared with.
         by_query: by measure, shape (n_queries,) in the order of the labels' queries.
     """
 
@@ -112,8 +112,8 @@ def scores_of(
     outsiders: EqualOutsiders | None,
 ) -> ReleaseScores:
     """Return the scores of one model from its entry in results.json and its values by query."""
-    told = measures.get(EQUAL_OUTSIDER)
-    whom = {EQUAL_OUTSIDER: outsiders.whom_beside(told)} if outsiders and told else {}
+    outsider = measures.get(EQUAL_OUTSIDER)
+    whom = {EQUAL_OUTSIDER: outsiders.whom_beside(outsider)} if outsiders and outsider else {}
     return ReleaseScores(
         entrant,
         {name: one.get("value") for name, one in measures.items()},

@@ -80,13 +80,13 @@ class ModelComparison:
 
     Attributes:
         release: name and version.
-        seal: of the release.
+        seal: the release's seal.
         models: those compared, in the order given.
-        board: of the release's models and the newcomers, with intervals and letters.
+        board: the release's models and the newcomers, with intervals and letters.
         differences: each two of the models on each measure.
         unit: what intervals and tests take as independent: "query", or "product" where queries
             share one.
-        notes: what must be read beside the numbers.
+        notes: cautions that belong to the numbers.
     """
 
     release: str

@@ -20,7 +20,7 @@ def complete_entries(folder: Folder, entries: Sequence[Entry]) -> list[Entry]:
     a sibling if it has the family of a pooled one; else an outsider.
 
     Args:
-        folder: of the release, with the table pool.
+        folder: the release; its table pool is read.
         entries: the models.
     """
     n_proposed = Counter(model for (model,) in folder.rows("pool", "model_id"))
@@ -55,7 +55,7 @@ def contradictions(folder: Folder) -> Iterator[str]:
 def _family(entry: Entry) -> str:
     """Return the family that a model's name gives; of learned models and uploads, the stated one.
 
-    What a learned model maps, and whose an uploaded run is, no name says.
+    Their names do not give a family.
     """
     is_free = entry["kind"] == "scores" or entry["name"].startswith("learned:")
     return str(entry["family"] if is_free else backbone_family(entry["name"]))

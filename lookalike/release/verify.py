@@ -56,7 +56,7 @@ class Verdict:
         only_hashed: files that nothing else gives: the seal holds them, and a signature.
         were_words_compared: whether documents and findings were compared word by word, as those
             of the current schema version are; of earlier ones, number by number.
-        schema_version: of the release.
+        schema_version: the release's schema version.
         left_by_systems: files of desktops and archive programs, which are no finding.
     """
 
@@ -86,8 +86,9 @@ def verify(
     """Check a release folder or zip.
 
     First every file against the manifest. If all are whole, every table, list, finding and
-    document is made again from the frozen data and compared: of the current schema version word
-    by word; of documents of earlier ones the numbers, since their words were another program's.
+    document is made again from the frozen data and compared. Documents of the current schema
+    version are compared word by word, those of earlier ones by their numbers: another program
+    chose their words.
 
     Args:
         source: the release.
@@ -146,7 +147,7 @@ def has_current_words(manifest: Manifest) -> bool:
 
 
 def _check_signature(folder: Path, key: PublicKey | None) -> tuple[str, list[Finding]]:
-    """Return the state of the signature, and what is wrong with it if a key is given."""
+    """Return the state of the signature, and its faults if a key is given."""
     try:
         signature = (folder / SIGNATURE).read_bytes()
     except FileNotFoundError:
@@ -161,7 +162,7 @@ def _check_signature(folder: Path, key: PublicKey | None) -> tuple[str, list[Fin
 
 @dataclass(frozen=True)
 class _Compared:
-    """What was found beside the files that the data give, and which these are."""
+    """Findings of the comparison with the data, and the files that the data give."""
 
     findings: tuple[Finding, ...] = ()
     paths: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The bias report on one page of 100 columns: what it means, the models, what to compare."""
+"""The bias report on one page of 100 columns: findings, models and fair comparisons."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ def _newcomer(report: BiasReport, row: ModelRow, names: dict[str, str]) -> Itera
         f"queries; compare with {advice.comparable_with}: {advice.reason}."
     )
     if advice.comparable_with != NOBODY:
-        yield from _beside(report, row, names)
+        yield from _tests_of(report, row, names)
 
 
-def _beside(report: BiasReport, row: ModelRow, names: dict[str, str]) -> Iterator[str]:
+def _tests_of(report: BiasReport, row: ModelRow, names: dict[str, str]) -> Iterator[str]:
     """Yield the tests of a newcomer by equal-outsider AUC with the models of no relatives."""
     alone = {
         one.name
@@ -164,8 +164,8 @@ def _advice(rows: Sequence[ModelRow], names: dict[str, str]) -> Iterator[str]:
                     groups.setdefault(key, []).append(names[row.name])
         yield column
         for (whom, reason), members in groups.items():
-            who = "all" if len(members) == len(rows) else ", ".join(members)
-            yield from _wrapped(f"  {who}: with {whom}; {reason}", indent=4)
+            group = "all" if len(members) == len(rows) else ", ".join(members)
+            yield from _wrapped(f"  {group}: with {whom}; {reason}", indent=4)
 
 
 def _wrapped(text: str, indent: int = 0) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a forger changes and seals again is named: facts, findings, documents, lists, the board."""
+"""Changes under a fitting seal are named: facts, findings, documents, lists, the board."""
 
 from __future__ import annotations
 
