@@ -10,13 +10,12 @@ import numpy as np
 from catalog.charts import Axis, Chart
 from evaluation.model_pages.query_rows import QueryRow, query_rows
 from evaluation.results.details import Details
-from evaluation.results.leaderboard import HEADINGS, model_key
+from evaluation.results.leaderboard import HEADINGS, board_tests, model_key
 from evaluation.results.stored import ModelScores, StoredResult
 from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.overlap import GeneratorRow
 from lookalike.core.arrays import Floats
 from lookalike.metrics.curves import precision_recall_points, roc_points, thinned
-from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import PairedTest
 
 PER_QUERY = (
@@ -179,8 +178,8 @@ def largest_differences(
 
 
 def paired_test(result: StoredResult, measure: str, first: str, second: str) -> PairedTest | None:
-    """Return the stored test of two models, its difference as first less second."""
-    for test in result.tests(measure):
+    """Return the board's test of two models, its difference as first less second."""
+    for test in board_tests(result, measure):
         if (test.first, test.second) == (first, second):
             return test
         if (test.first, test.second) == (second, first):
@@ -190,6 +189,6 @@ def paired_test(result: StoredResult, measure: str, first: str, second: str) -> 
                 second=second,
                 difference=-test.difference,
                 effect_size=-test.effect_size,
-                interval=Interval(-test.interval.high, -test.interval.low),
+                interval=replace(test.interval, low=-test.interval.high, high=-test.interval.low),
             )
     return None

@@ -128,10 +128,11 @@ def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def _versus(result: StoredResult, measure: str, first: str, second: str) -> dict[str, Any]:
     values = [values_of(result, measure, name) for name in (first, second)]
     differences = values[0] - values[1]
+    test = paired_test(result, measure, first, second)
     shown: dict[str, Any] = {
         "names": [first, second],
         "counts": count_differences(differences),
-        "test": as_json(paired_test(result, measure, first, second)),
+        "test": test and {**as_json(test), "sample": test.sample},
         "chart": difference_chart(first, second, differences, HEADINGS.get(measure, measure)),
         "warning": _warning(result, measure, first, second),
     }

@@ -13,12 +13,14 @@ from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, d
 from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.words.advice import OUTSIDER_COLUMN, comparable_with
+from lookalike.metrics.families import family_tests
 from lookalike.metrics.leaderboard import (
     ALL,
     Cell,
     Entrant,
     Leaderboard,
     Measured,
+    comparison_groups,
     make_leaderboard,
     seen_note,
 )
@@ -28,6 +30,7 @@ from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
+from lookalike.stats.significance import PairedTest
 from lookalike.stats.text_tables import PAGE
 
 NO_LIST = "no list"
@@ -233,7 +236,13 @@ def _column(result: StoredResult, name: str, *, is_sorted: bool) -> Measured:
             reason=reason,
         )
     kept = _kept(result, name) if is_sorted else {}
-    return Measured(name, HEADINGS.get(name, name), cells, result.tests(name), kept)
+    tests = family_tests(result.tests(name), comparison_groups(cells))
+    return Measured(name, HEADINGS.get(name, name), cells, tests, kept)
+
+
+def board_tests(result: StoredResult, measure: str) -> Sequence[PairedTest]:
+    """Return the paired tests of a measure as the board corrects them."""
+    return _column(result, measure, is_sorted=False).tests
 
 
 def _kept(result: StoredResult, name: str) -> dict[tuple[str, str], float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lookalike.metrics.uncertainty import ALPHA, significance_letters
@@ -26,6 +26,7 @@ class Cell:
         letters: models that share a letter may be compared in this column, and are not told apart.
         is_best: whether it is told apart from, and above, every other value that it may be
             compared with, and no number beside it is higher.
+        not_apart: of a private model, which others no test tells it apart from.
         n_units: how many independent units its queries have; None where that is unknown.
         unit: what a unit is, "product" or the column that names them.
         no_interval: why a value has no interval; "" where it has one, or never has.
@@ -39,6 +40,7 @@ class Cell:
     reason: str = ""
     letters: str = ""
     is_best: bool = False
+    not_apart: tuple[str, ...] | None = None
     n_units: int | None = None
     unit: str = PRODUCT
     no_interval: str = ""
@@ -80,12 +82,14 @@ class Entrant:
         badge: its part in the pool: "pooled", "sibling", "outsider" or "submitted".
         notes: what must be read beside its values, in a few words each.
         key: of its page; "" where it has none.
+        is_private: whether only its owner sees it. It changes no letter of the others.
     """
 
     name: str
     badge: str
     notes: Sequence[str] = ()
     key: str = ""
+    is_private: bool = False
 
 
 def seen_note(n_seen: int, n_queries: int) -> list[str]:
@@ -219,7 +223,8 @@ class Measured:
         name: of the measure.
         title: as a reader knows it.
         cells: by model; letters and `is_best` are set by `make_leaderboard`.
-        tests: paired tests of each two models; none where none was made.
+        tests: paired tests of each two models, corrected by `family_tests`; none where none
+            was made.
         kept: how often `better` stays above `worse`, by (better, worse).
     """
 
@@ -251,7 +256,8 @@ def make_leaderboard(
     """
     by_name = {model.name: model for model in models}
     chosen = next((column for column in measured if column.name == by), measured[0])
-    marked = [_marked(column, in_sections=column is chosen) for column in measured]
+    private = {model.name for model in models if model.is_private}
+    marked = [_marked(column, private, in_sections=column is chosen) for column in measured]
     columns = [Column(column.name, column.title, column is chosen) for column in measured]
     groups = _groups(chosen.cells)
     sections = []
@@ -274,7 +280,15 @@ def _groups(cells: Mapping[str, Cell]) -> dict[str, list[str]]:
     return groups
 
 
-def _marked(column: Measured, *, in_sections: bool) -> dict[str, Cell]:
+def comparison_groups(cells: Mapping[str, Cell]) -> dict[str, str | None]:
+    """Return whom each model may be compared with, None where nobody or without a value."""
+    return {
+        name: None if cell.is_alone or cell.value is None else cell.comparable_with
+        for name, cell in cells.items()
+    }
+
+
+def _marked(column: Measured, private: Collection[str], *, in_sections: bool) -> dict[str, Cell]:
     """Return the cells with letters, and the best of each group marked.
 
     Where the groups have no sections of their own, a best one stands beside higher numbers that it
@@ -283,11 +297,15 @@ def _marked(column: Measured, *, in_sections: bool) -> dict[str, Cell]:
     differs = {(test.first, test.second): test.p_holm < ALPHA for test in column.tests}
     marked = dict(column.cells)
     n_letters = 0
-    highest = max((c.shown for c in column.cells.values() if c.shown is not None), default=0.0)
+    public = [cell for name, cell in column.cells.items() if name not in private]
+    highest = max((cell.shown for cell in public if cell.shown is not None), default=0.0)
     for group, names in _groups(column.cells).items():
-        ranked = [name for name in names if column.cells[name].shown is not None]
+        shown = [name for name in names if column.cells[name].shown is not None]
+        ranked = [name for name in shown if name not in private]
         if group == NOBODY or not differs or not ranked:
             continue
+        for name in set(shown) & set(private):
+            marked[name] = replace(marked[name], not_apart=_not_apart(name, ranked, differs))
         letters = significance_letters(ranked, differs, start=n_letters)
         n_letters += len(set("".join(letters.values())))
         best, *others = ranked
@@ -303,6 +321,14 @@ def _marked(column: Measured, *, in_sections: bool) -> dict[str, Cell]:
             is_best = is_separated and name == best
             marked[name] = replace(marked[name], letters=letters[name], is_best=is_best)
     return marked
+
+
+def _not_apart(
+    name: str, others: Sequence[str], differs: Mapping[tuple[str, str], bool]
+) -> tuple[str, ...]:
+    return tuple(
+        other for other in others if not (differs.get((name, other)) or differs.get((other, name)))
+    )
 
 
 def _title(group: str) -> str:

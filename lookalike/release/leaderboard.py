@@ -13,12 +13,14 @@ import numpy as np
 from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.words.advice import OF_THE_POOL, comparable_with
 from lookalike.core.arrays import Bools, Floats
+from lookalike.metrics.families import family_tests
 from lookalike.metrics.leaderboard import (
     NOBODY,
     Cell,
     Entrant,
     Leaderboard,
     Measured,
+    comparison_groups,
     make_leaderboard,
 )
 from lookalike.metrics.measures import parse_measure
@@ -28,7 +30,7 @@ from lookalike.release.format.tables import coded, numbers
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
-from lookalike.stats.significance import paired_tests
+from lookalike.stats.significance import PairedTest, paired_tests
 from lookalike.stats.units import Units
 
 N_BOOTSTRAPS = 1000
@@ -147,21 +149,43 @@ def _column(
     is_sorted: bool,
 ) -> Measured:
     name, title = named
-    names = [entry.model.name for entry in scores if name in entry.by_query]
-    values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
-    is_common = common_queries(values) if names else np.zeros(0, np.bool_)
-    n_queries = is_common.size
+    known = [entry for entry in scores if name in entry.by_query]
+    public = [entry for entry in known if not entry.model.is_private]
+    n_queries = known[0].by_query[name].size if known else 0
     flips = draws(FLIPS, n_queries)
+    tables = {entry.model.name: _values([*public, entry], name) for entry in scores}
     cells = {
-        entry.model.name: _cell(entry, name, depth, is_common, flips.units) for entry in scores
+        entry.model.name: _cell(
+            entry, name, depth, common_queries(tables[entry.model.name]), flips.units
+        )
+        for entry in scores
     }
     is_coverage, is_yes_no = _kind(name)
-    if is_coverage or np.count_nonzero(is_common) < LEAST_QUERIES:
+    if is_coverage:
         return Measured(name, title, cells)
-    kept = order_probabilities(names, values, draws(DRAWS, n_queries)) if is_sorted else {}
-    flips = replace(flips, rng=deepcopy(flips.rng))
-    tests = paired_tests(name, names, values, flips, is_yes_no=is_yes_no).tests
-    return Measured(name, title, cells, tests, kept)
+    tests: list[PairedTest] = []
+    kept: dict[tuple[str, str], float] = {}
+    private = [entry for entry in known if entry.model.is_private]
+    for alone in (None, *private):  # what is private changes nothing that others see
+        entries = public if alone is None else [*public, alone]
+        names, values = [entry.model.name for entry in entries], _values(entries, name)
+        if not names or np.count_nonzero(common_queries(values)) < LEAST_QUERIES:
+            continue
+        own = replace(flips, rng=deepcopy(flips.rng))
+        made = paired_tests(name, names, values, own, is_yes_no=is_yes_no).tests
+        tests += [t for t in made if alone is None or alone.model.name in (t.first, t.second)]
+        if is_sorted:
+            kept = order_probabilities(names, values, draws(DRAWS, n_queries)) | kept
+    hidden = [entry.model.name for entry in private]
+    return Measured(name, title, cells, family_tests(tests, comparison_groups(cells), hidden), kept)
+
+
+def _values(entries: Sequence[ReleaseScores], name: str) -> Floats:
+    """Return the values of the entries that have some, shape (n_entries, n_queries)."""
+    by_model = {
+        entry.model.name: entry.by_query[name] for entry in entries if name in entry.by_query
+    }
+    return np.array(list(by_model.values())) if by_model else np.zeros((1, 0))
 
 
 def _cell(

@@ -143,7 +143,7 @@ def _entrant(submission: Submission) -> Entrant:
     if coverage.get("n_scored", 0) < coverage.get("n_pairs", 0):
         share = coverage["n_scored"] / coverage["n_pairs"]
         notes.append(f"{PAGE.share(share)} of pairs scored")
-    return Entrant(submission.name, "submitted", notes)
+    return Entrant(submission.name, "submitted", notes, is_private=not submission.is_published)
 
 
 def _named(outcomes: Mapping[str, Any], part: str) -> dict[str, Any]:
