@@ -8,8 +8,7 @@ from scipy.special import fdtri, stdtrit
 from lookalike.core.arrays import Floats
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, statistic_interval
 from lookalike.stats.proportion import Interval, score_interval
-
-_TINY = 1e-9
+from lookalike.stats.units import kurtosis_freedom
 
 
 def estimate_interval(
@@ -75,8 +74,4 @@ def width_range(
 
 
 def _freedom(by_query: Floats, kurtosis: float, n: int) -> float:
-    """Return of how many independent values the spread is known, beyond what has a kurtosis."""
-    d = by_query - by_query.mean()
-    variance = float(np.mean(d**2))
-    beyond = float(np.mean(d**4)) / max(variance**2, _TINY**2) - kurtosis
-    return float(max(1.0, min(n - 1.0, 2.0 * n / max(beyond, _TINY))))
+    return kurtosis_freedom(by_query - by_query.mean(), kurtosis, n)

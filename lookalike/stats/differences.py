@@ -11,15 +11,20 @@ from scipy.special import stdtrit
 
 from lookalike.core.arrays import Floats, Ints
 from lookalike.stats.intervals import (
-    ALL_EQUAL,
-    FEWEST_DIFFERENT,
     LEAST_QUERIES,
     few_units,
     require_level,
 )
 from lookalike.stats.proportion import Interval
-from lookalike.stats.units import Units, unit_spread, unit_sums
+from lookalike.stats.units import Spread, Units, effective_number, unit_spread, unit_sums
 
+ENOUGH_DIFFERENT = 20
+FEW_DIFFERENT = "too few queries with a difference"
+TOO_ALIKE = "the differences are too much alike: one more query could outweigh their spread"
+FEW_CARRY = "a few queries carry the difference"
+SURE_TO_SEE = 59  # units: of failures at one in twenty, one is seen with a chance of 95 %
+LEAST_DEVIATION = 0.06  # below that: standard deviation of the units
+LEAST_CARRIERS = 0.3  # likewise: share of the units that carry the spread, by effective number
 _SAME = 1e-12
 _HALVINGS = 60  # of an interval inside [-1, 1], down to rounding errors
 
@@ -51,7 +56,7 @@ def difference_intervals(
 
     Returns:
         One for each column; blank below `LEAST_QUERIES` units and, but for yes-no measures,
-        without bootstraps and where fewer than two queries differ.
+        without bootstraps and where `blank_reason` says why.
     """
     require_level(level)
     d = np.asarray(differences, dtype=np.float64)
@@ -123,6 +128,32 @@ def paired_score_interval(
     return Interval(end(-1.0), end(1.0))
 
 
+def blank_reason(d: Floats, codes: Ints, spread: Spread) -> str:
+    """Return why a mean difference has no interval, "" if it has one.
+
+    Units without a difference say nothing of the spread of the others, so `ENOUGH_DIFFERENT`
+    units with one are needed where most have none. Below `SURE_TO_SEE` units a failure at one
+    query in twenty is easily missed, and nothing shows it: the spread must then be so large, and
+    made by so many units, that one failure more or less would not outweigh it.
+
+    Args:
+        d: shape (n,), no NaN.
+        codes: shape (n,), the unit of each.
+        spread: of them.
+    """
+    n_different = int(np.unique(codes[np.abs(d) > _SAME]).size)
+    is_seldom = 2 * n_different < spread.n_units
+    if (is_seldom and n_different < ENOUGH_DIFFERENT) or not spread.error > _SAME:
+        return FEW_DIFFERENT
+    if spread.n_units >= SURE_TO_SEE:
+        return ""
+    if spread.error * spread.n_units**0.5 < LEAST_DEVIATION:
+        return TOO_ALIKE
+    sums, sizes = unit_sums(np.stack([d, np.ones(d.size)], axis=1), codes).T
+    carriers = effective_number(sums - np.median(d) * sizes)
+    return FEW_CARRY if carriers < LEAST_CARRIERS * spread.n_units else ""
+
+
 def _yes_no_interval(d: Floats, codes: Ints, level: float) -> Interval:
     """Return Tango's interval of as many answers as the queries are worth in their units."""
     spread = unit_spread(d, codes)
@@ -145,8 +176,8 @@ def _difference_interval(
     spread = unit_spread(d, codes)
     if spread.n_units < LEAST_QUERIES:
         return few_units(d.size)
-    if not spread.error > _SAME or (d != 0.0).sum() < FEWEST_DIFFERENT:
-        return Interval.blank(ALL_EQUAL)
+    if reason := blank_reason(d, codes, spread):
+        return Interval.blank(reason)
     if not (drawn := draw()).size:
         return Interval.blank("no bootstraps")
     least = spread.error**2 / spread.n_units

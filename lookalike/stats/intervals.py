@@ -32,6 +32,8 @@ WHAT_VARIES = (
 FEW_QUERIES = f"fewer than {LEAST_QUERIES} queries"
 FEW_UNITS = f"fewer than {LEAST_QUERIES} independent units"
 ALL_EQUAL = "no query differs from another"
+TOO_ALIKE = "the queries are too much alike: one more could outweigh their spread"
+OUTWEIGHED = 0.15  # of a mean between 0 and 1: what one more query may be off
 UNDEFINED = Interval.blank("")
 _SAME = 1e-12
 
@@ -44,7 +46,9 @@ def mean_interval(
     Source: Wilson (JASA 1927). Of zeros and ones with the ends near 0 and 1 of Brown, Cai and
     DasGupta (see `modified_wilson`). For other values, and for values in groups, the number of
     yes-no answers is the one with the same standard error (see `statistic_interval`); in groups
-    it is cluster-robust (see `unit_spread`). Closed, and inside [0, 1].
+    it is cluster-robust (see `unit_spread`). Where few units make most of the spread, t lies
+    halfway between its values for the usual and for Satterthwaite's degrees of freedom. Closed,
+    and inside [0, 1].
 
     Args:
         values: shape (n,), in [0, 1]; NaN where undefined.
@@ -53,8 +57,9 @@ def mean_interval(
             the query of a pair; None: each value is a unit.
 
     Returns:
-        The interval; blank below `LEAST_QUERIES` units, and where all values are the same number
-        between 0 and 1.
+        The interval; blank below `LEAST_QUERIES` units, where all values are the same number
+        between 0 and 1, and where one more unit that is `OUTWEIGHED` off would move the mean by
+        more than its standard error: a rare failure that is not in the sample would outweigh it.
 
     Raises:
         ValueError: a level outside (0, 1), or an infinite value.
@@ -75,6 +80,8 @@ def mean_interval(
         return few_units(v.size)
     if spread.mean in (0.0, 1.0) or (spread.n_units == v.size and np.isin(v, (0.0, 1.0)).all()):
         return modified_wilson(round(spread.mean * spread.n_units), spread.n_units, level)
+    if _SAME < spread.error * spread.n_units < OUTWEIGHED:
+        return Interval.blank(TOO_ALIKE)
     return spread_interval(spread.mean, spread, level)
 
 
@@ -84,8 +91,14 @@ def few_units(n_queries: int) -> Interval:
 
 
 def spread_interval(value: float, spread: Spread, level: float = 0.95) -> Interval:
-    """Return the interval of a statistic between 0 and 1 with the spread of its linear form."""
-    return statistic_interval(value, spread.error, spread.n_units, level, spread.freedom)
+    """Return the interval of a statistic between 0 and 1 with the spread of its linear form.
+
+    As `statistic_interval`, with t halfway between its values for both degrees of freedom.
+    """
+    require_level(level)
+    freedoms = [spread.freedom, max(spread.tail_freedom, 2.0)]
+    t = float(np.mean(stdtrit(freedoms, (1.0 + level) / 2.0)))
+    return _score_interval(value, spread.error, spread.n_units, t)
 
 
 def statistic_interval(
@@ -111,12 +124,16 @@ def statistic_interval(
         The interval; blank below `LEAST_QUERIES` units, without an error, and at 0 or 1.
     """
     require_level(level)
+    t = float(stdtrit(n_units - 1 if freedom is None else freedom, (1.0 + level) / 2.0))
+    return _score_interval(value, error, n_units, t)
+
+
+def _score_interval(value: float, error: float, n_units: int, t: float) -> Interval:
     if n_units < LEAST_QUERIES:
         return Interval.blank(FEW_UNITS)
     if not error > _SAME or not 0.0 < value < 1.0:
         return Interval.blank(ALL_EQUAL)
     size = value * (1.0 - value) / error**2
-    t = float(stdtrit(n_units - 1 if freedom is None else freedom, (1.0 + level) / 2.0))
     return score_interval(value * size, size, t * t)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from lookalike.core.arrays import Bools, Floats, Ints
 
 PRODUCT = "product"
-_SAME = 1e-12
+_SAME, _TINY = 1e-12, 1e-9
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,15 @@ class Spread:
         error: its standard error over units.
         freedom: degrees of freedom of the error.
         n_units: units behind it.
+        tail_freedom: the same from the kurtosis of the units: few where a few of them make most
+            of the spread, since the error is then known as badly as from few values.
     """
 
     mean: float
     error: float
     freedom: float
     n_units: int
+    tail_freedom: float = float("nan")
 
 
 def unit_spread(values: ArrayLike, groups: ArrayLike | None = None) -> Spread:
@@ -118,14 +121,42 @@ def unit_spread(values: ArrayLike, groups: ArrayLike | None = None) -> Spread:
     if n_units < 2:
         return Spread(mean, float("nan"), float("nan"), n_units)
     if codes is None or n_units == v.size:
-        return Spread(mean, float(v.std(ddof=1) / np.sqrt(v.size)), v.size - 1.0, n_units)
+        error, tail = float(v.std(ddof=1) / np.sqrt(v.size)), kurtosis_freedom(v - mean)
+        return Spread(mean, error, v.size - 1.0, n_units, tail)
     sizes = np.bincount(codes).astype(np.float64)
     beyond = np.bincount(codes, weights=v - mean).astype(np.float64)
     share = sizes / v.size
     error = float(np.sqrt((beyond**2 / (1.0 - share)).sum()) / v.size)
     inside = _correlation_inside(v - mean, codes, beyond, sizes)
     freedom = _satterthwaite(share, sizes * (1.0 + (sizes - 1.0) * inside))
-    return Spread(mean, error, freedom, n_units)
+    return Spread(mean, error, freedom, n_units, min(freedom, kurtosis_freedom(beyond)))
+
+
+def kurtosis_freedom(centred: Floats, kurtosis: float = 1.0, n: int | None = None) -> float:
+    """Return of how many independent values a spread is known.
+
+    Source: Satterthwaite (Biometrics Bulletin 1946), since the variance of a variance follows
+    from the kurtosis.
+
+    Args:
+        centred: shape (n_values,), less their mean.
+        kurtosis: beyond which it counts.
+        n: values that there would be of this spread; None: those there are.
+
+    Returns:
+        Degrees of freedom, from 1 to n - 1.
+    """
+    n = centred.size if n is None else n
+    variance = float(np.mean(centred**2))
+    beyond = float(np.mean(centred**4)) / max(variance**2, _TINY**2) - kurtosis
+    return float(max(1.0, min(n - 1.0, 2.0 * n / max(beyond, _TINY))))
+
+
+def effective_number(deviations: Floats) -> float:
+    """Return of how many equal deviations a sum is worth: (Σ|d|)² / Σ d² (Kish); 0 of none."""
+    size = np.abs(deviations)
+    squares = float((size**2).sum())
+    return float(size.sum()) ** 2 / squares if squares > 0.0 else 0.0
 
 
 def _correlation_inside(centred: Floats, codes: Ints, beyond: Floats, sizes: Floats) -> float:

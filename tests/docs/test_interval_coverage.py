@@ -45,7 +45,7 @@ def test_the_documented_coverage_keeps_the_promise_from_twenty_queries_on(
     for situation in simulation.SITUATIONS:
         cells = rows[situation.name][: len(simulation.N_QUERIES)]
         for n, cell in zip(simulation.N_QUERIES, cells, strict=True):
-            if n >= 20:
+            if n >= 20 and not cell.startswith("blank"):
                 assert low <= share(cell) <= high, (situation.name, cell)
 
 
@@ -64,6 +64,9 @@ def test_the_code_covers_what_the_document_says(simulation: ModuleType) -> None:
     for situation in simulation.SITUATIONS:
         found = simulation.coverage(situation, 20, N_WORLDS)
         cell = rows[situation.name][1]
+        if cell.startswith("blank"):
+            assert found.shown < 4 * simulation.SELDOM
+            continue
         assert abs(found.held - share(cell)) < CHANCE, situation.name
         partly = re.search(r"(\d+)% shown", cell)
         assert abs(found.shown - (int(partly[1]) / 100 if partly else 1)) < 2 * CHANCE
@@ -90,6 +93,7 @@ def test_the_check_finds_other_figures_and_broken_promises_but_not_another_round
         "a: 95.2% (94% shown), but 95.0% (94% shown) in the document"
     ]
     assert len(found("94% shown", "90% shown")) == len(found("none shown", "95.0%")) == 1
+    assert found("95.0%", "blank (3% shown)")
     assert found("| a", "| b") == ["the document has other rows"]
     assert list(simulation.faults(table.replace("94.0%", "92.9%"), table)) == [
         "a: 92.9%, but 94.0% in the document", "a: 92.9% at 200 queries"

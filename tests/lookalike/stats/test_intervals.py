@@ -5,8 +5,15 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import binom, t
 
+from lookalike.stats import intervals
 from lookalike.stats.bootstrap import query_counts
-from lookalike.stats.differences import difference_intervals, paired_score_interval
+from lookalike.stats.differences import (
+    FEW_CARRY,
+    FEW_DIFFERENT,
+    TOO_ALIKE,
+    difference_intervals,
+    paired_score_interval,
+)
 from lookalike.stats.intervals import (
     LEAST_QUERIES,
     mean_interval,
@@ -109,15 +116,52 @@ def test_too_few_queries_that_differ_have_no_interval():
         if value in (0.0, 1.0):  # as far as a measure of yes and no could be seen to change
             assert differences([value] + [0.0] * 29, is_yes_no=True).is_defined
     assert np.isnan(differences([1.0, np.nan] * 9, is_yes_no=True).low)
-    assert not np.isnan(differences([0.3, 0.1] + [0.0] * 28).low)
 
 
-@pytest.mark.parametrize("n", [10, 20, 33])
-@pytest.mark.parametrize("n_changed", [2, 3, 4])
-def test_no_rounding_decides_how_long_an_interval_is(n, n_changed):
-    """A bootstrap sample without a changed query has an error of 0, or 1e-17 on some processors."""
-    interval = differences([0.3, 0.1, 0.2, 0.25][:n_changed] + [0.0] * (n - n_changed))
-    assert interval.high - interval.low < 2.0
+def test_queries_without_a_difference_do_not_count_where_most_have_none():
+    rng = np.random.default_rng(0)
+    changes = rng.normal(0.1, 0.3, 200)
+    for n_changed, n, reason in ((19, 100, FEW_DIFFERENT), (20, 100, ""), (12, 24, "")):
+        found = differences(np.append(changes[:n_changed], np.zeros(n - n_changed)))
+        assert found.reason == reason
+        assert found.is_defined == (not reason)
+
+
+def test_rare_losses_have_no_interval_while_few_queries_differ():
+    """Numbers.md: 85 % equal, rare -.8: intervals held the truth in 83 % of such samples."""
+    rng = np.random.default_rng(1)
+    for n in (20, 50):
+        worlds = rng.choice([0.0, 0.1, -0.8], (200, n), p=(0.85, 0.1, 0.05))
+        assert not any(differences(world, 100).is_defined for world in worlds)
+
+
+def test_a_crash_that_may_be_missed_leaves_the_interval_blank():
+    """Numbers.md: 5 % crash: intervals of 20 queries held the truth in 62 % of such samples."""
+    rng = np.random.default_rng(2)
+    worlds = rng.normal(0.01, 0.03, (300, 20)) - np.where(rng.random((300, 20)) < 0.05, 0.8, 0.0)
+    found = [differences(world, 100) for world in worlds]
+    assert sum(one.is_defined for one in found) < 6
+    assert {one.reason for one in found} >= {TOO_ALIKE, FEW_CARRY}
+    plain = [differences(rng.normal(0.02, 0.15, 20), 100) for _ in range(100)]
+    assert sum(one.is_defined for one in plain) > 90, "ordinary differences have one"
+
+
+def test_a_mean_next_to_its_limit_has_an_interval_that_holds_it_or_none():
+    """Numbers.md: macro AUC about .95 and .99 with few positives: 91.5 and 90.5 % at n = 20."""
+    rng = np.random.default_rng(3)
+    for gain, counts in ((2.5, (1, 8)), (3.7, (2, 8))):
+
+        def areas(n, gain=gain, counts=counts):
+            positive = rng.normal(size=(n, counts[0])) + rng.normal(gain, 0.6, n)[:, None]
+            negative = rng.normal(size=(n, counts[1]))
+            return (positive[:, :, None] > negative[:, None, :]).mean(axis=(1, 2))
+
+        truth = areas(400_000).mean()
+        ends = [mean_interval(areas(20)) for _ in range(1500)]
+        held = [e.low <= truth <= e.high for e in ends if e.is_defined]
+        assert 0.92 <= np.mean(held) <= 0.985
+    alike = mean_interval(np.append(np.full(18, 1.0), [0.99, 0.98]))
+    assert alike.reason == intervals.TOO_ALIKE
 
 
 def test_a_difference_has_no_interval_without_bootstraps():
@@ -173,14 +217,14 @@ def test_a_micro_area_of_one_class_has_no_values():
 @pytest.mark.parametrize("level", [95, 1.0, 0.0, -1, float("nan")])
 def test_a_level_that_is_no_share_is_refused(level):
     values = np.linspace(0, 1, 20)
-    intervals = (
+    calls = (
         lambda: mean_interval(values, level),
         lambda: statistic_interval(0.5, 0.1, 20, level),
         lambda: mean_interval(values, level, groups=np.arange(20)),
         lambda: difference_intervals(values[:, None], np.ones((2, 20)), level),
         lambda: paired_score_interval(6, 2, 30, level),
     )
-    for interval in intervals:
+    for interval in calls:
         with pytest.raises(ValueError, match=f"level is {level}; it must lie between 0 and 1"):
             interval()
 

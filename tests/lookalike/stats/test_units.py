@@ -78,7 +78,7 @@ def test_a_bootstrap_draws_all_queries_of_a_unit_together():
 
 
 def covered(size, n_queries, n_worlds=800):
-    """Return how often intervals of means and differences hold the truth, and how many are."""
+    """Return how often intervals of means and differences hold the truth, and how many stand."""
     rng = np.random.default_rng([size, n_queries])
     units = groups_of(size, n_queries // size)
     counts = query_counts(n_queries, 400, rng, units)
@@ -92,15 +92,23 @@ def covered(size, n_queries, n_worlds=800):
             mean_interval(hits, groups=units.codes),
             Resampling(counts, rng, units=units).differences((hits - other)[:, None])[0],
         )
-        held.append([e.low <= t <= e.high for e, t in zip(ends, truths, strict=True)])
-    return np.mean(held, axis=0)
+        held.append(
+            [
+                e.low <= t <= e.high if e.is_defined else np.nan
+                for e, t in zip(ends, truths, strict=True)
+            ]
+        )
+    return np.nanmean(held, axis=0), (~np.isnan(held)).mean(axis=0)
 
 
 @pytest.mark.parametrize(("size", "n_queries"), [(2, 20), (2, 50), (4, 48), (4, 100)])
 def test_intervals_over_queries_that_share_a_product_hold_the_truth(size, n_queries):
-    mean, difference = covered(size, n_queries)
+    (mean, difference), (n_means, n_differences) = covered(size, n_queries)
     assert 0.93 <= mean <= 0.975
-    assert 0.925 <= difference <= 0.975
+    assert n_means == 1
+    if n_differences > 0.1:
+        assert 0.925 <= difference <= 0.98
+    assert n_differences > 0.9 or n_queries // size < 20
 
 
 def test_fewer_than_ten_products_have_no_interval_however_many_queries():
