@@ -15,7 +15,6 @@ from lookalike.core.arrays import Floats
 from lookalike.stats.roc_auc import auc_and_ap
 
 POOLED, SIBLING, OUTSIDER = "pooled", "sibling", "outsider"
-RELATED = 0.8  # of the proposals in common
 
 
 @dataclass(frozen=True)
@@ -46,39 +45,6 @@ def find_siblings(evidence: PoolEvidence, model: str) -> tuple[str, ...]:
     """Return the other pooled models of the model's family."""
     members = evidence.pooled_families.get(evidence.family_of(model), ())
     return tuple(evidence.generators[g] for g in members if evidence.generators[g] != model)
-
-
-def undeclared_relatives(evidence: PoolEvidence) -> list[tuple[str, str, float]]:
-    """Return models of different families that propose the same images, and how many of them.
-
-    A family is declared, and whoever does not declare it keeps the labels that its relatives
-    made. Errors in common show in the proposals: independent models of like quality share far
-    fewer than `RELATED` of theirs.
-
-    Args:
-        evidence: the pool; models outside it are compared only where their lists are known.
-
-    Returns:
-        (pooled model, the other, share of the first one's proposals that the other makes), for
-        shares of `RELATED` and more.
-    """
-    proposed = {
-        name: ranks > 0 for name, ranks in zip(evidence.generators, evidence.ranks, strict=True)
-    }
-    listed = dict(proposed)
-    if evidence.lists is not None:
-        for name, ranks in zip(evidence.models, evidence.lists.ranks, strict=True):
-            listed.setdefault(name, (ranks > 0) & (ranks <= evidence.depth))
-    found = []
-    for g, (name, mine) in enumerate(proposed.items()):
-        for other, theirs in listed.items():
-            is_before = other in evidence.generators[: g + 1]
-            if is_before or evidence.family_of(name) == evidence.family_of(other):
-                continue
-            share = float((mine & theirs).sum() / max(mine.sum(), 1))
-            if share >= RELATED:
-                found.append((name, other, share))
-    return found
 
 
 def equal_outsider(evidence: PoolEvidence, sets: Sequence[LabelSet], measured: Measured) -> Floats:

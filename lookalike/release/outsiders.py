@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,7 +84,8 @@ def equal_outsiders(folder: Folder, runs: Sequence[Run] | None = None) -> EqualO
     if proposals is None or judged_share(folder) < 1:
         return None
     labels = folder.qrels()
-    given = [folder.run(model["id"]) for model in folder.scored] if runs is None else runs
+    asked = () if runs is None else runs
+    given = [*asked, *_others(folder, {run.name for run in asked})]  # scores tell relatives
     known = {*proposals.generators, *(run.name for run in given)}
     families = {one["id"]: one["family"] for one in folder.models if one["id"] in known}
     evidence = assemble_evidence(
@@ -102,6 +103,11 @@ def equal_outsiders(folder: Folder, runs: Sequence[Run] | None = None) -> EqualO
             for advice in outsider_advice(evidence, name)[:1]
         },
     )
+
+
+def _others(folder: Folder, names: Collection[str]) -> list[Run]:
+    """Return the runs of the release's models but those of some names."""
+    return [folder.run(model["id"]) for model in folder.scored if model["id"] not in names]
 
 
 def beside_outsiders(

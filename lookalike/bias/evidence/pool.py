@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.units import Units
@@ -165,6 +166,25 @@ class PoolEvidence:
     def depth(self) -> int:
         """The pool's depth k: the worst rank that was still proposed."""
         return int(self.pool_ranks.max(initial=0))
+
+    @cached_property
+    def common_errors(self) -> Floats:
+        """How the errors of each two models correlate, shape (n_models, n_models).
+
+        Errors are a model's ranks of the judged pairs of a query, less their mean over its pairs
+        of the same label: what is left once the label is told.
+        """
+        ranks = np.zeros(self.scores.shape)
+        order = np.argsort(self.queries, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(self.queries[order])) + 1):
+            ranks[:, rows] = rankdata(self.scores[:, rows], axis=1) / rows.size
+        cells = (2 * self.queries + self.labels).astype(np.int64)
+        sizes = np.maximum(np.bincount(cells), 1)
+        means = np.stack([np.bincount(cells, weights=row) / sizes for row in ranks])
+        errors = ranks - means[:, cells]
+        lengths = np.sqrt((errors**2).sum(axis=1))
+        products: Floats = (errors @ errors.T) / np.maximum(np.outer(lengths, lengths), 1e-12)
+        return products
 
     def family_of(self, name: str) -> str:
         """Return the family of a model or generator, by default its own name."""

@@ -14,8 +14,8 @@ from lookalike.bias.outsiders import (
     SIBLING,
     find_siblings,
     model_badge,
-    undeclared_relatives,
 )
+from lookalike.bias.relatives import undeclared_relatives
 from lookalike.metrics.leaderboard import ALL, NOBODY
 from lookalike.metrics.measures import ON_JUDGED, parse_measure
 
@@ -190,18 +190,26 @@ def outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
     if not related:
         return [ColumnAdvice(column, ALL, fair)]
     own = (
-        ColumnAdvice(column, NOBODY, "labels made by its relatives stay in")
+        ColumnAdvice(column, NOBODY, _relatives_reason(evidence, model))
         if model in related
         else ColumnAdvice(column, UNRELATED, fair)
     )
     family = FAMILY_COLUMN
     twins = [pair for *pair, _ in undeclared_relatives(evidence) if model in pair]
     if twins:
-        reason = f"{' and '.join(twins[0])} propose the same images, but as different families"
+        reason = f"{' and '.join(twins[0])} may be related, but are of different families"
         return [own, ColumnAdvice(family, NOBODY, reason)]
     if len(evidence.pooled_families) == 1:
         return [own, ColumnAdvice(family, NOBODY, "without its only family the pool is empty")]
     return [own, ColumnAdvice(family, ALL, "no label made by a model's own family counts for it")]
+
+
+def _relatives_reason(evidence: PoolEvidence, model: str) -> str:
+    """Return why a model with relatives is compared with nobody, naming those undeclared."""
+    pairs = [pair for *pair, _ in undeclared_relatives(evidence) if model in pair]
+    others = [name for pair in pairs for name in pair if name != model]
+    which = f"may be related to {', '.join(others)}; " if others else ""
+    return f"{which}labels made by its relatives stay in"
 
 
 def _has_relatives(evidence: PoolEvidence, model: str) -> bool:

@@ -11,7 +11,8 @@ from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.leave_out import LeaveOut
 from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import ModelRow
-from lookalike.bias.outsiders import POOLED, undeclared_relatives
+from lookalike.bias.outsiders import POOLED
+from lookalike.bias.relatives import undeclared_relatives
 from lookalike.bias.subsets import FAMILY, UNIQUES
 from lookalike.bias.words.advice import (
     CUTOFF_COLUMN,
@@ -137,9 +138,9 @@ def _on_limits(evidence: PoolEvidence, rows: Sequence[ModelRow]) -> Iterator[str
         )
     for first, second, share in undeclared_relatives(evidence):
         yield (
-            f"{first} and {second} make {share:.0%} of their proposals in common, as relatives do, "
-            "but are of different families: the equal-outsider and family-matched AUC are not fair "
-            "to them until they are declared as one family."
+            f"{first} and {second} may be related, although they are of different families: "
+            f"{share:.0%} of their proposals or errors are common. The equal-outsider and "
+            "family-matched AUC are not fair to them until they are declared as one family."
         )
     if any(len(members) > 1 for members in evidence.pooled_families.values()):
         yield (

@@ -15,8 +15,8 @@ from lookalike.bias.outsiders import (
     find_siblings,
     model_badge,
     random_negative_auc,
-    undeclared_relatives,
 )
+from lookalike.bias.relatives import undeclared_relatives
 from lookalike.bias.subsets import kept_without, leave_out_sets
 from lookalike.metrics.contamination import corrected_auc
 from lookalike.stats.roc_auc import auc_and_ap
@@ -215,6 +215,42 @@ def test_an_outsider_that_is_a_pooled_models_copy_is_found_by_its_list():
     ranks[4] = ranks[1]
     copied = dataclasses.replace(pool, lists=dataclasses.replace(pool.lists, ranks=ranks))
     assert undeclared_relatives(copied) == [("m1", "m4", 1.0)]
+
+
+def perceiving(share: float, n_models: int = 6, seed: int = 3):
+    """Return a pool of models of which m1 and the outsider m5 have a share of their errors common.
+
+    All of them see the same pictures through errors of their own.
+    """
+    rng = np.random.default_rng(seed)
+    latent = rng.normal(size=(40, 40))
+    common = rng.normal(size=latent.shape)
+    errors = rng.normal(size=(n_models, 40, 40))
+    errors[[1, 5]] = share**0.5 * common + (1 - share) ** 0.5 * errors[[1, 5]]
+    return pool_from(latent + 1.2 * errors, latent > 0.6, 3, 5)
+
+
+def test_a_copy_that_scores_judged_pairs_alone_may_be_related():
+    """Numbers.md N6: scores on judged pairs ranked first among models without relatives."""
+    pool = perceiving(0.0)
+    scores = pool.scores.copy()
+    scores[5] = np.round(3 * scores[1] + 1, 6)  # the copy has no list, and another scale
+    known = np.array([True] * 5 + [False])
+    ranks = np.where(known[:, None], pool.lists.ranks, 0)
+    lists = dataclasses.replace(pool.lists, ranks=ranks, known=known)
+    copied = dataclasses.replace(pool, scores=scores, lists=lists)
+    assert [pair for *pair, _ in undeclared_relatives(copied)] == [["m1", "m5"]]
+    columns = {a.column: a for a in rows_of(copied)["m5"].advice}
+    assert columns["equal-outsider AUC"].comparable_with == "nobody"
+    assert "may be related to m1" in columns["equal-outsider AUC"].reason
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_siblings_with_common_errors_are_found_and_unrelated_models_are_not(seed):
+    assert undeclared_relatives(perceiving(0.0, seed=seed)) == []
+    found = undeclared_relatives(perceiving(0.85, seed=seed))
+    assert [sorted(pair) for *pair, _ in found] == [["m1", "m5"]]
+    assert found[0][2] < 0.95, "not by a copy's equal lists"
 
 
 def test_the_advice_on_random_negatives_prints_the_number_of_generators():
