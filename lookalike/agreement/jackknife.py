@@ -11,7 +11,7 @@ from lookalike.agreement.coefficient_sums import NAMES, Coefficients, Columns, b
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.intervals import FEWEST_DIFFERENT, LEAST_QUERIES
 
-LEAST_RARE = 15
+LEAST_CORRECTED, LEAST_RARE = 30, 15  # independent items for alpha and kappas
 RANDOM_BELOW = 5  # judges; from here on they tell their own spread well enough
 
 
@@ -72,8 +72,9 @@ class ItemJackknife:
             is_corrected: whether its chance agreement is that of the answers' own shares, which
                 few items with another answer than the most common one tell badly.
         """
-        if self.sizes.n < LEAST_QUERIES:
-            return f"fewer than {LEAST_QUERIES} independent items have two votes"
+        least = LEAST_CORRECTED if is_corrected else LEAST_QUERIES
+        if self.sizes.n < least:
+            return f"fewer than {least} independent items have two votes"
         if np.isnan(self.value[place]):
             return "the coefficient is undefined"
         if self.sizes.n_different < FEWEST_DIFFERENT:

@@ -62,13 +62,13 @@ NAMES = ["percent", "alpha", "ac1", "fleiss", "within_one", "ordinal_alpha"]
 
 
 def test_over_items_it_is_the_jackknife_of_the_coefficients_themselves():
-    table = np.random.default_rng(0).integers(0, 3, (40, 4))
-    table[:, 1:3] = np.where(np.random.default_rng(1).random((40, 2)) < 0.6, table[:, :1], 2)
-    units = np.arange(40) // 2
+    table = np.random.default_rng(0).integers(0, 3, (80, 4))
+    table[:, 1:3] = np.where(np.random.default_rng(1).random((80, 2)) < 0.6, table[:, :1], 2)
+    units = np.arange(80) // 2
     found = agreement_intervals(votes_of(table, units=units, n_labels=3))
     whole = np.array(values(table, 3))
-    left = np.array([values(table[units != unit], 3) for unit in range(20)])
-    half = t.ppf(0.975, 19) * np.sqrt(19 * left.var(axis=0)) / (1 - whole)
+    left = np.array([values(table[units != unit], 3) for unit in range(40)])
+    half = t.ppf(0.975, 39) * np.sqrt(39 * left.var(axis=0)) / (1 - whole)
     for name, value, width in zip(NAMES, whole, half, strict=True):
         ends = found[name].items
         assert ends.low == pytest.approx(1 - (1 - value) * np.exp(width))
@@ -140,12 +140,16 @@ def reasons(found: CoefficientIntervals) -> tuple[str, str]:
 def test_where_no_interval_is_valid_it_is_blank_and_says_why():
     rng = np.random.default_rng(6)
     none = agreement_intervals(votes_of(np.zeros((0, 3), int)))
-    assert all("fewer than 10 independent items" in of.items.reason for of in none.values())
+    assert all("independent items have two votes" in of.items.reason for of in none.values())
     two = agreement_intervals(votes_of(panel(rng, 100, 2, spread=0.5)))["alpha"]
     assert two.items.is_defined
     assert reasons(two) == ("", "fewer than 3 judges tell nothing of other judges")
     few = agreement_intervals(votes_of(panel(rng, 9, 4, spread=0.5)))
-    assert all("fewer than 10 independent items" in of.items.reason for of in few.values())
+    assert "fewer than 10 independent items" in few["percent"].items.reason
+    assert "fewer than 30 independent items" in few["alpha"].items.reason
+    twenty = agreement_intervals(votes_of(panel(rng, 20, 8, spread=0.5)))
+    assert "fewer than 30 independent items" in twenty["alpha"].items.reason
+    assert twenty["ac1"].judges.is_defined
     units = np.arange(100) // 12
     shared = agreement_intervals(votes_of(panel(rng, 100, 4, spread=0.5), units=units))
     assert not any(of.items.is_defined for of in shared.values())
@@ -184,7 +188,7 @@ def test_kappas_of_a_machine_and_of_experts_have_intervals_by_query():
     similar = answers.sum(axis=1)
     machine = panel(rng, 300, 1, spread=0.0)[:, 0].astype(float)
     alone = trial(similar, 5 - similar, machine).strata[0]
-    grouped = trial(similar, 5 - similar, machine, units=np.arange(300) // 20).strata[0]
+    grouped = trial(similar, 5 - similar, machine, units=np.arange(300) // 8).strata[0]
     for one in (alone, grouped):
         assert one.interval.low < one.kappa < one.interval.high
         assert one.human_interval.low < one.human_kappa < one.human_interval.high
