@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from lookalike.core.arrays import Ints
-from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import InputError
-from lookalike.io.judgements import counted_answers, holds_judgements
 from lookalike.io.numbered_rows import TableError, read_rows
+from lookalike.io.repeats import Repeats
+from lookalike.io.values import ValueColumn, ValueKind, refuse_damage, repaired
+from lookalike.io.vote_options import VoteOptions
+from lookalike.io.vote_rows import vote_rows
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Votes:
         label_of: shape (n_votes,), index into `labels`.
         units: shape (n_items,), the unit of each item, from 0: pairs of one query, or of one
             product's queries, are not independent. None where each item is its own.
+        pairs: query and candidate of each item; None where items are no pairs.
     """
 
     items: list[str]
@@ -38,6 +41,7 @@ class Votes:
     worker_of: Ints
     label_of: Ints
     units: Ints | None = None
+    pairs: list[tuple[str, str]] | None = None
 
     def counts(self) -> Ints:
         """Return shape (n_items, n_labels): how many workers gave that label."""
@@ -46,49 +50,54 @@ class Votes:
         return flat.reshape(shape)
 
 
-def read_votes(path: str | Path) -> Votes:
-    """Return the votes of a CSV or parquet file with the columns item, worker, label.
+def read_votes(path: str | Path, options: VoteOptions | None = None) -> Votes:
+    """Return the votes of a file, in any schema that `lookalike.io.vote_rows.vote_rows` reads.
 
-    Others are ignored. The judgements of a release are read, too: those that count, an item being
-    the query and the image, a space between.
+    An item of two images is named by the query and the candidate, a space between. Spaces at the
+    ends go, and equal numbers are one label (`1` and `1.0`).
+
+    Args:
+        path: CSV, parquet, or the JSON of Label Studio.
+        options: which of a worker's answers to one item counts (by default a second one is an
+            error), and the control of Label Studio; receives notes on what is left out.
 
     Raises:
         TableError: the file cannot be read, is not UTF-8, has no votes, lacks a column or has
             it twice, or has rows that are too short, leave a field empty, or repeat an
             (item, worker) pair. All such rows are named.
-        FormatError: the same of parquet and of judgements, the first offence alone.
+        FormatError: the same of other formats, the first offence alone; or labels that a
+            spreadsheet split or merged, such as `Yes` and `yes`, or `nan`.
     """
+    options = options or VoteOptions()
     problems: list[str] = []
+    label_of: dict[tuple[str, str], str] = {}
+    pair_of: dict[str, tuple[str, str]] = {}
     first_row: dict[tuple[str, str], int] = {}
-    triples: list[tuple[str, str, str]] = []
-    query_of: dict[str, str] = {}
-    for row, (item, worker, label) in _rows(path, problems, query_of):
-        known = first_row.setdefault((item, worker), row)
-        if known != row:
-            problems.append(f"row {row}: {worker!r} has voted on {item!r} in row {known} already")
-            continue
-        triples.append((item, worker, label))
-    if not problems and not triples:
+    labels, n_repeated = ValueColumn("label", ValueKind.LABEL), 0
+    for vote in vote_rows(path, options, problems):
+        item, worker = repaired(vote.name), repaired(vote.worker)
+        label = labels.add(vote.row, vote.label)
+        if vote.candidate:
+            pair_of.setdefault(item, (repaired(vote.item), repaired(vote.candidate)))
+        known = first_row.setdefault((item, worker), vote.row)
+        if (item, worker) in label_of:
+            n_repeated += 1
+            if options.repeats in (None, Repeats.ERROR):
+                reason = f"{worker!r} has voted on {item!r} in row {known} already"
+                problems.append(f"row {vote.row}: {reason}")
+            if options.repeats is not Repeats.LAST:
+                continue
+        label_of[item, worker] = label
+    if not problems and not label_of:
         problems.append("there are no votes")
     if problems:
         raise TableError(str(path), problems)
-    return make_votes(triples, query_of)
-
-
-def _rows(
-    path: str | Path, problems: list[str], query_of: dict[str, str]
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    columns = ("item", "worker", "label")
-    if not Path(path).exists():
-        yield from read_rows(path, columns, problems)  # which says so
-    elif holds_judgements(path):
-        for row, (query, image, judge, answer) in counted_answers(path):
-            query_of[f"{query} {image}"] = query
-            yield row, (f"{query} {image}", judge, answer)
-    elif (table := ColumnTable(path, columns)).is_parquet:
-        yield from table
-    else:
-        yield from read_rows(path, columns, problems)
+    refuse_damage(path, [labels], unit="row")
+    if n_repeated:
+        options.notes.append(f"{n_repeated:,} repeated votes: the {options.repeats} one counts")
+    triples = ((item, worker, label) for (item, worker), label in label_of.items())
+    votes = make_votes(triples, {item: query for item, (query, _) in pair_of.items()})
+    return replace(votes, pairs=[pair_of[item] for item in votes.items]) if pair_of else votes
 
 
 def read_truth(path: str | Path) -> dict[str, str]:

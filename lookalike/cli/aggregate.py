@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 
 from lookalike.agreement.aggregate import NEGATIVES, RULES, TIES, aggregate
 from lookalike.agreement.votes import read_truth, read_votes
 from lookalike.cli.output import Report
+from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.release.opened import open_release
@@ -23,7 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type="input",
         nargs="?",
         metavar="VOTES",
-        help="CSV or parquet with the columns item,worker,label, or a release's judgements",
+        help="CSV or parquet with item,worker,label or query,candidate,annotator,value; a "
+        "release's judgements; or Label Studio's JSON",
     )
     parser.add_argument(
         "--release",
@@ -53,6 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the label that ties become, where none of two labels is one of "
         f"{', '.join(NEGATIVES)}",
     )
+    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -65,9 +69,10 @@ def run(arguments: argparse.Namespace) -> Report:
     if (arguments.votes is None) == (arguments.release is None):
         raise InputError("give either VOTES or --release")
     tie, rule, similar_from = arguments.tie or "negative", arguments.rule or "majority", None
-    notes = []
+    options = vote_options(arguments)
+    notes = options.notes
     if arguments.release is None:
-        votes = read_votes(arguments.votes)
+        votes = read_votes(arguments.votes, options)
     else:
         with open_release(arguments.release) as release:
             rule = arguments.rule or ("median" if release.scale else "majority")
@@ -78,6 +83,11 @@ def run(arguments: argparse.Namespace) -> Report:
                 notes.append(
                     f"these are votes alone: rulings decide {n_ruled} labels of the release"
                 )
+    pairs = votes.pairs
+    if arguments.release is not None:
+        pairs = [
+            (query, image) for query, _, image in (item.partition(" ") for item in votes.items)
+        ]
     result = aggregate(
         votes,
         rule=rule,
@@ -90,6 +100,22 @@ def run(arguments: argparse.Namespace) -> Report:
         title=f"Labels of {arguments.votes or arguments.release}",
         text=json.dumps(result, ensure_ascii=False, indent=1) + "\n",
         data=result,
-        table=Table(("item", "label"), list(result["labels"].items())),
+        table=_table(result["labels"], pairs, notes),
         notes=notes,
     )
+
+
+def _table(
+    labels: Mapping[str, str | None], pairs: list[tuple[str, str]] | None, notes: list[str]
+) -> Table:
+    """Return the labels as a table; of pairs it is a file of labels that every command reads."""
+    if pairs is None:
+        return Table(("item", "label"), list(labels.items()))
+    rows = [
+        (*pair, label)
+        for pair, label in zip(pairs, labels.values(), strict=True)
+        if label is not None
+    ]
+    if len(rows) < len(pairs):
+        notes.append(f"{len(pairs) - len(rows):,} pairs have no label and are not in the table")
+    return Table(("query", "candidate", "label"), rows)

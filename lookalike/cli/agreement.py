@@ -16,6 +16,7 @@ from lookalike.agreement.intervals import (
 )
 from lookalike.agreement.votes import read_votes
 from lookalike.cli.output import Report
+from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.release.opened import open_release
@@ -42,7 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type="input",
         nargs="?",
         metavar="VOTES",
-        help="CSV or parquet with the columns item,worker,label, or a release's judgements",
+        help="CSV or parquet with item,worker,label or query,candidate,annotator,value; a "
+        "release's judgements; or Label Studio's JSON",
     )
     parser.add_argument(
         "--release",
@@ -56,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the labels are grades, 0 to 99: also Krippendorff's ordinal alpha, and how often two "
         "grades differ by one at most; alpha without this is nominal",
     )
+    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -66,9 +69,10 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if (arguments.votes is None) == (arguments.release is None):
         raise InputError("give either VOTES or --release")
-    notes: list[str] = []
+    options = vote_options(arguments)
+    notes = options.notes
     if arguments.release is None:
-        votes = read_votes(arguments.votes)
+        votes = read_votes(arguments.votes, options)
     else:
         with open_release(arguments.release) as release:
             votes, notes = release.votes(graded=arguments.ordinal), release.caveats

@@ -20,6 +20,7 @@ from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
 from lookalike.cli.options import add_run_options, seed
 from lookalike.cli.output import Report, format_option
 from lookalike.cli.score_release import named_apart
+from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -72,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--candidates", type=int, metavar="N", help="candidates of a query in the catalogue"
     )
     add_run_options(parser)
+    add_vote_options(parser)
     parser.add_argument("--k", default="", metavar="5,10", help="cut-offs of P@k")
     parser.add_argument(
         "--missing",
@@ -192,7 +194,7 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
         extras=Extras(
             families=read_families(arguments.families) if arguments.families else None,
             products=read_products(arguments.metadata) if arguments.metadata else None,
-            votes=read_votes(arguments.votes) if arguments.votes else None,
+            votes=read_votes(arguments.votes, vote_options(arguments)) if arguments.votes else None,
             attributes={n: read_attribute(arguments.attributes, n) for n in arguments.attribute},
             negatives=read_negatives(arguments.negatives) if arguments.negatives else [],
             contamination=arguments.contamination,

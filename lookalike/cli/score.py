@@ -12,6 +12,7 @@ from lookalike.cli.output import Report
 from lookalike.cli.score_release import named_apart, parse_measures, score_on_release
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.cli.score_vsd_task import score_on_vsd_task
+from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.named_images import rows_by_image
@@ -111,6 +112,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "judged pairs alone, which have no list otherwise",
     )
     add_negatives(parser)
+    add_vote_options(parser)
     parser.add_argument("--by-query", action="store_true", help="also the values of each query")
 
 
@@ -128,7 +130,8 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.min_rel is not None and arguments.min_rel < 1:
         raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
     min_rel = TREC_LEVEL if arguments.trec and not arguments.min_rel else arguments.min_rel
-    qrels = read_qrels(arguments.qrels, min_rel=min_rel)
+    options = vote_options(arguments)
+    qrels = read_qrels(arguments.qrels, min_rel=min_rel, options=options)
     products = read_products(arguments.metadata) if arguments.metadata else None
     _check_products(arguments, qrels, products)
     measures = _measures(arguments.measures, products)
@@ -160,6 +163,7 @@ def run(arguments: argparse.Namespace) -> Report:
         data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored),
         table=as_table(qrels, scored, by_query=arguments.by_query),
         notes=[
+            *options.notes,
             *list_notes(scored),
             *_product_notes(arguments, qrels, products),
             *_release_notes(arguments.qrels),

@@ -10,9 +10,12 @@ import numpy as np
 from lookalike.core.arrays import Ints
 from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError
-from lookalike.io.judgements import counted_answers, holds_judgements
-
-ANSWERS = {"different": 0, "similar": 1}
+from lookalike.io.label_words import label_of
+from lookalike.io.numbered_rows import TableError
+from lookalike.io.repeats import Repeats
+from lookalike.io.values import ValueKind, repaired
+from lookalike.io.vote_options import VoteOptions
+from lookalike.io.vote_rows import VoteRow, vote_rows
 
 
 @dataclass(frozen=True)
@@ -107,39 +110,64 @@ def make_proposals(rows: list[tuple[str, str, str, int]]) -> Proposals:
     )
 
 
-def read_votes(path: str | Path) -> VoteTable:
-    """Return the answers in a CSV or parquet file with query, candidate, annotator, value.
+def read_votes(path: str | Path, options: VoteOptions | None = None) -> VoteTable:
+    """Return the answers about pairs in a file, as `lookalike.io.vote_rows.vote_rows` reads them.
 
     Args:
-        path: the file; further columns are ignored. Of the judgements of a release, those that
-            count.
+        path: the file. An item of the schema item,worker,label must be a query and a candidate, a
+            space between.
+        options: which of a worker's answers to one pair counts (by default a second one is an
+            error), and the control of Label Studio; receives notes on what is left out.
 
     Returns:
         The answers.
 
     Raises:
-        FormatError: a missing column, an empty cell, a value that is neither 0 nor 1, or two
-            answers of one annotator to one pair.
+        FormatError: a missing column, an empty cell, a value that is neither 0 nor 1 (nor a word
+            for them), an item that is no pair, or two answers of one annotator to one pair.
+        TableError: bad rows of CSV, all of them named.
         OSError: if the file cannot be opened.
     """
-    rows: list[tuple[str, str, str, int]] = []
-    seen: dict[tuple[str, str, str], int] = {}
-    table = ColumnTable(path, ("query", "candidate", "annotator", "value"))
-    is_shipped = holds_judgements(path)
-    for line, (query, candidate, annotator, text) in counted_answers(path) if is_shipped else table:
-        value = ANSWERS.get(text) if is_shipped else _whole(text)
+    options = options or VoteOptions()
+    problems: list[str] = []
+    answer_of: dict[tuple[str, str, str], tuple[int, int]] = {}
+    n_repeated = 0
+    for vote in vote_rows(path, options, problems):
+        query, candidate = _pair(path, vote)
+        key = query, candidate, repaired(vote.worker)
+        value = _whole(repaired(vote.label, ValueKind.LABEL))
+        value = label_of(vote.label) if value is None else value
         if value is None or value not in (0, 1):
-            raise table.refused(line, f"value {text!r} is neither 0 nor 1")
-        first = seen.setdefault((query, candidate, annotator), line)
-        if first != line:
-            reason = f"{annotator!r} answered this pair before, in {table.unit} {first}"
-            raise table.refused(line, reason)
-        rows.append((query, candidate, annotator, value))
-    if not rows:
-        raise FormatError(table.path, None, "the file holds no votes")
-    annotators = tuple(sorted({row[2] for row in rows}))
+            reason = f"value {vote.label!r} is neither 0 nor 1"
+            raise FormatError(path, vote.row, reason, unit="row")
+        if key in answer_of:
+            n_repeated += 1
+            if options.repeats in (None, Repeats.ERROR):
+                reason = f"{key[2]!r} answered this pair before, in row {answer_of[key][1]}"
+                raise FormatError(path, vote.row, f"{reason} (--repeats)", unit="row")
+            if options.repeats is not Repeats.LAST:
+                continue
+        answer_of[key] = (value, vote.row)
+    if problems:
+        raise TableError(str(path), problems)
+    if not answer_of:
+        raise FormatError(path, None, "the file holds no votes")
+    if n_repeated:
+        options.notes.append(f"{n_repeated:,} repeated votes: the {options.repeats} one counts")
+    annotators = tuple(sorted({annotator for *_, annotator in answer_of}))
     code_of = {name: code for code, name in enumerate(annotators)}
-    return VoteTable(annotators, tuple((q, c, code_of[a], v) for q, c, a, v in rows))
+    rows = ((q, c, code_of[a], value) for (q, c, a), (value, _) in answer_of.items())
+    return VoteTable(annotators, tuple(rows))
+
+
+def _pair(path: str | Path, vote: VoteRow) -> tuple[str, str]:
+    if vote.candidate:
+        return repaired(vote.item), repaired(vote.candidate)
+    parts = vote.item.split()
+    if len(parts) != 2:
+        reason = f"the item {vote.item!r} is no query and candidate with one space between"
+        raise FormatError(path, vote.row, reason, unit="row")
+    return parts[0], parts[1]
 
 
 def read_families(path: str | Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.cli.output import Report
+from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.conditional.column_spec import parse_where
 from lookalike.conditional.formats.tables import read_scale
 from lookalike.conditional.formats.triplet_files import TripletEntries, read_triplets
@@ -57,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN=VALUE",
         help="only these rows; may be given several times",
     )
+    add_vote_options(parser)
     parser.add_argument("--skip-bad", action="store_true", help="leave bad rows out, and say so")
 
 
@@ -71,12 +73,14 @@ def run(arguments: argparse.Namespace) -> Report:
         raise InputError("give --embeddings, --scale, or both")
     if arguments.min_votes < 1:
         raise InputError(f"--min-votes {arguments.min_votes} is not at least 1")
-    found = read_triplets(arguments.triplets, where=_filters(arguments.where))
-    if found.malformed and not arguments.skip_bad:
+    options = vote_options(arguments)
+    found = read_triplets(arguments.triplets, where=_filters(arguments.where), options=options)
+    bad = [one for one in found.malformed if one.code != "repeated"]
+    if bad and not arguments.skip_bad:
         raise InputError(_bad_rows(arguments.triplets, found))
     table = TripletTable.of(found.triplets)
     report = _people(table, arguments.min_votes)
-    report["n_bad_rows"] = len(found.malformed)
+    report["n_bad_rows"] = len(bad)
     if arguments.scale is not None:
         report["scale"] = _against_scale(table, arguments.scale, arguments.min_votes)
     if arguments.embeddings is not None:
@@ -86,6 +90,7 @@ def run(arguments: argparse.Namespace) -> Report:
         text="\n".join(_lines(report)) + "\n",
         data=report,
         table=_table(report),
+        notes=options.notes,
     )
 
 

@@ -11,6 +11,7 @@ from lookalike.bias.evidence.files import (
     read_votes,
 )
 from lookalike.io.errors import FormatError
+from lookalike.io.numbered_rows import TableError
 
 
 def written(tmp_path, text, name="file.csv"):
@@ -92,8 +93,7 @@ def test_votes_are_read_with_their_annotators(tmp_path):
     ("body", "line", "reason"),
     [
         ("q,a,ann,2", 2, "neither 0 nor 1"),
-        ("q,a,ann,", 2, "the value is empty"),
-        ("q,a,ann,1\nq,a,ann,1", 3, "answered this pair before, in line 2"),
+        ("q,a,ann,1\nq,a,ann,1", 3, "answered this pair before, in row 2"),
         ("", None, "no votes"),
     ],
 )
@@ -102,6 +102,13 @@ def test_bad_votes_are_refused_with_their_line(tmp_path, body, line, reason):
     with pytest.raises(FormatError, match=reason) as caught:
         read_votes(path)
     assert caught.value.line == line
+
+
+def test_all_rows_of_votes_with_an_empty_cell_are_named(tmp_path):
+    path = written(tmp_path, "query,candidate,annotator,value\nq,a,ann,\nq,b,,1\nq,c,ann,1\n")
+    with pytest.raises(TableError) as caught:
+        read_votes(path)
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == ["row 2", "row 3"]
 
 
 def test_families_and_attributes_are_mappings(tmp_path):
