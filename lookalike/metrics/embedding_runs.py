@@ -207,7 +207,8 @@ class WholeGallery:
 def _run(name: str, gallery: Gallery, rows: Ints, columns: Ints, scores: Vectors) -> Run:
     query_ids, query_codes = sorted_names(gallery.query_ids, rows, np.unique(rows).tolist())
     image_ids, image_codes = sorted_names(gallery.image_ids, columns, np.unique(columns).tolist())
-    return Run(name, query_ids, image_ids, query_codes, image_codes, scores.astype(np.float64))
+    cosines = np.clip(scores, -1.0, 1.0).astype(np.float64)  # rounding gives 1.0000001, too
+    return Run(name, query_ids, image_ids, query_codes, image_codes, cosines)
 
 
 def load_search() -> ModuleType:

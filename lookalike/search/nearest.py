@@ -72,16 +72,19 @@ class NearestImages:
         queries, candidates: ids.
         ranks: counted from 1.
         scores: inner products, or cosines.
+        depth: down to which rank the lists are complete; None where they hold every candidate.
     """
 
     queries: Sequence[str]
     candidates: Sequence[str]
     ranks: Sequence[int]
     scores: Sequence[float]
+    depth: int | None = None
 
     def as_run(self, name: str) -> Run:
-        """Return them as a run that measures take."""
-        return Run.of(name, zip(self.queries, self.candidates, self.scores, strict=True))
+        """Return them as a run that measures take, which knows its exact depth."""
+        rows = zip(self.queries, self.candidates, self.scores, strict=True)
+        return Run.of(name, rows, depth=self.depth)
 
 
 def nearest_images(
@@ -113,12 +116,15 @@ def nearest_images(
     if metric == "cosine":
         rows = [_unit(queries.vectors, "query"), _unit(catalog.vectors, "catalog")]
     nearest = top_k(rows[0], rows[1], min(k, len(catalog.ids)), filters=Filters(own=own))
+    n_others = len(catalog.ids) - (own >= 0)
+    scores = nearest.scores if metric == "dot" else np.clip(nearest.scores, -1.0, 1.0)
     query, place = np.nonzero(nearest.indices >= 0)
     return NearestImages(
         [queries.ids[row] for row in query],
         [catalog.ids[row] for row in nearest.indices[query, place]],
         (place + 1).tolist(),
-        nearest.scores[query, place].astype(np.float64).tolist(),
+        scores[query, place].astype(np.float64).tolist(),
+        k if k < n_others.max(initial=0) else None,
     )
 
 

@@ -166,3 +166,27 @@ def test_candidates_that_tie_with_the_last_exact_rank_are_in_the_run():
     run = vector_run(qrels, ids, vectors, depth=5, n_products=5)
     assert set(run.by_query()["i00"]) == {*ids[1:10], "i39"}
     assert run.depth == 5
+
+
+def test_nearest_images_know_down_to_which_rank_they_are_complete():
+    _, ids, vectors, _ = benchmark(0)
+    table = VectorTable(ids, vectors)
+    assert nearest_images(table, table, 50).as_run("cut").depth == 50
+    for k in (len(ids) - 1, len(ids)):
+        assert nearest_images(table, table, k).as_run("whole").depth is None
+
+
+def test_no_cosine_is_above_one_and_collinear_vectors_tie():
+    rng = np.random.default_rng(4)
+    directions = rng.normal(size=(20, 64)).astype(np.float32)
+    lengths = rng.uniform(0.1, 9, size=(30, 1)).astype(np.float32)
+    vectors = np.concatenate([directions, directions[:1] * lengths])
+    ids = [f"i{number:02}" for number in range(len(vectors))]
+    rows = [("i01", ids[20 + c], c % 2) for c in range(30)]
+    rows += [("i00", ids[20 + c], c % 2) for c in range(30)]
+    qrels = lk.Qrels.of(rows)
+    run = vector_run(qrels, ids, vectors)
+    assert run.scores.max() <= 1.0
+    [scored] = lk.score(qrels, run, ["macro_roc_auc", "AP"])
+    assert scored.outcomes["macro_roc_auc"].value == 0.5
+    assert max(nearest_images(VectorTable(ids, vectors), VectorTable(ids, vectors), 5).scores) <= 1
