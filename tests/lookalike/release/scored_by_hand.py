@@ -24,6 +24,23 @@ def run_of(path: Path) -> Scores:
     return scores
 
 
+def tied(values: list[float], scores: Scores) -> list[float]:
+    """Return values with the highest of its group for each score: scores tie up to rounding.
+
+    The tolerance is what docs/measures.md states for the precision of the whole run.
+    """
+    every = np.array([score for of in scores.values() for score in of.values()])
+    share = 1e-6 if (every.astype(np.float32) == every).all() else 1e-12
+    is_cosine = every.min() < 0 and np.abs(every).max() <= 1 + share
+    merged = np.array(values, dtype=np.float64)
+    highest = np.nan
+    for at in np.argsort(-merged, kind="stable"):
+        if not highest - merged[at] <= share * (1.0 if is_cosine else abs(highest)):
+            highest = merged[at]
+        merged[at] = highest
+    return list(merged)
+
+
 def measures(folder: Path, scores: Scores) -> dict[str, float]:
     """Every measure of a board of yes-no labels, of a run that scores every labelled pair."""
     product = {row["image_id"]: row["product_id"] for row in rows(folder / "data/images.parquet")}
@@ -45,6 +62,7 @@ def measures(folder: Path, scores: Scores) -> dict[str, float]:
         truth, score = list(judged.values()), [of[image] for image in judged]
         truths += truth
         values += score
+        score = tied(score, scores)
         if not any(truth):
             continue
         firsts = {product[image] or image: image for image in reversed(listed)}
@@ -65,6 +83,7 @@ def measures(folder: Path, scores: Scores) -> dict[str, float]:
             found["macro_roc_auc"].append(roc_auc_score(truth, score))
             found["macro_pr_auc"].append(average_precision_score(truth, score))
     means = {name: float(np.mean(of)) for name, of in found.items()}
+    values = tied(values, scores)
     means["micro_roc_auc"] = float(roc_auc_score(truths, values))
     means["micro_pr_auc"] = float(average_precision_score(truths, values))
     return means
@@ -103,7 +122,8 @@ def equal_outsider_auc(folder: Path, model: str, scores: Scores) -> float:
         without: dict[str, float] = {}
         for builder in builders:
             kept = [image for image in judged if proposers[query, image] - {builder}]
-            truth, values = [judged[i] for i in kept], [scores[query][i] for i in kept]
+            truth = [judged[i] for i in kept]
+            values = tied([scores[query][i] for i in kept], scores)
             is_mixed = len({*truth}) == 2
             without[builder] = float(roc_auc_score(truth, values)) if is_mixed else np.nan
         every = np.array([*without.values()])

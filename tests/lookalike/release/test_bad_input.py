@@ -54,7 +54,7 @@ BAD = [
     ("empty.csv", b"", ", line 1: the file is empty"),
     ("head-alone.csv", csv(), ": the file holds no pairs"),
     ("binary.csv", bytes(range(256)), ", line 2: byte 0x80 is not UTF-8"),
-    ("words.json", b"{}", ", line 1: a run is a TREC run, CSV, JSONL or parquet file, not JSON"),
+    ("words.json", b"{}", ", line 1: the file is not a JSON array of entries"),
     ("cut.parquet", SCORES[:-100], ": not readable as parquet"),
     ("packed.csv", gzip.compress(csv()), ": it is packed by gzip; unpack it"),
     ("no.csv.gz", csv(), " is not readable as gzip"),
@@ -105,7 +105,8 @@ def test_a_run_that_cannot_be_scored_is_refused(
 
 def test_queries_that_a_run_leaves_out_count_as_the_worst_never_as_absent() -> None:
     scores = [(query, c, s) for query, of in TWO for c, s in of.items()]
-    [two] = RELEASE.score(lk.Run.of("two", scores), ["P@5", "macro_roc_auc"])
+    run = lk.Run.of("two", scores)
+    [two] = RELEASE.score(run, ["P@5", "macro_roc_auc"], missing="worst")
     [whole] = RELEASE.score(RELEASE.run(MODEL), ["P@5", "macro_roc_auc"])
     for name, outcome in two.outcomes.items():
         assert outcome.n_defined == whole.outcomes[name].n_defined
