@@ -37,7 +37,7 @@ def consume(name: str, actor: str | int, *, limit: int, seconds: int) -> Usage:
     Args:
         name: The limit's name.
         actor: The person or network that makes the attempt.
-        limit: Attempts allowed within any `seconds`.
+        limit: Attempts allowed within any `seconds`; 0 refuses all.
         seconds: Length of the window.
     """
     window, elapsed = divmod(time.time(), seconds)
@@ -66,5 +66,7 @@ def _wait(previous: int, current: int, limit: int, seconds: int, elapsed: float)
     if current < limit:
         share = (limit - current) / previous  # of the previous window that may still count
         return max(1, math.floor(seconds * (1 - share) - elapsed) + 1)
+    if not limit:
+        return seconds
     share = limit / current
     return max(1, math.floor(seconds - elapsed + seconds * (1 - share)) + 1)

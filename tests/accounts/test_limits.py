@@ -53,6 +53,10 @@ def test_refused_attempts_do_not_prolong_the_wait(clock: list[float]) -> None:
     assert n_allowed(name, 12, limit=10, seconds=60) >= 4
 
 
+def test_a_limit_of_zero_refuses_every_attempt(clock: list[float]) -> None:
+    assert n_allowed(uuid.uuid4().hex, 3, limit=0, seconds=60) == 0
+
+
 @pytest.mark.django_db
 def test_addresses_of_one_ipv6_network_share_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = type(STRANGERS)(uuid.uuid4().hex, 3, 3600)

@@ -251,7 +251,6 @@ def test_the_page_goes_on_by_key_and_misses_nothing(browser: Client) -> None:
     [
         {"since": "yesterday"},
         {"action": "'; drop table audit_entry"},
-        {"actor": "a\x00b"},
         {"before": "9" * 30},
         {"before": "-1"},
         {"until": "0000-00-00"},
