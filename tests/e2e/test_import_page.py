@@ -45,7 +45,7 @@ def test_wrong_rows_are_listed_and_the_good_are_kept(
     told = chief.get_by_text("answers.csv: 20 of 21 entries cannot go in").first
     expect(told).to_be_visible()
     wrong = chief.get_by_role("group", name="All that is wrong")
-    expect(wrong.get_by_text("entry 1: no image 'nobody-0.jpg'")).to_be_visible()
+    expect(wrong.get_by_text("entry 1: 'nobody-0.jpg' is no image of")).to_be_visible()
     assert not TripletSet.objects.exists()
     assert serious_problems(chief) == []
     phone = open_page(User.objects.get(), size="phone", theme="dark")
