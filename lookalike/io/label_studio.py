@@ -129,7 +129,9 @@ def label_studio_rows(
     """Yield each pair that has a vote with its majority; a tie is different.
 
     Args:
-        file, options, name_of: as of `pair_votes`.
+        file: as of `pair_votes`.
+        options: as of `pair_votes`.
+        name_of: as of `pair_votes`.
 
     Raises:
         FormatError: as `pair_votes`.
@@ -183,7 +185,9 @@ def pairwise_answers(
     `options.repeats` every answer of a user counts.
 
     Args:
-        file, options, name_of: as of `pair_votes`.
+        file: as of `pair_votes`.
+        options: as of `pair_votes`.
+        name_of: as of `pair_votes`.
 
     Raises:
         FormatError: no such control or several that fit, no task, or one without three images.

@@ -142,12 +142,11 @@ class ValueColumn:
         name: of the column, for messages.
         kind: what it is for.
 
-    Example:
-        >>> column = ValueColumn("label", ValueKind.LABEL)
-        >>> [column.add(row, value) for row, value in enumerate(["1", "1.0", "nan"], 2)]
-        ['1', '1', 'nan']
-        >>> [(one.code.value, one.rows) for one in column.findings() if one.needs_yes]
-        [('no_value', (4,))]
+    >>> column = ValueColumn("label", ValueKind.LABEL)
+    >>> [column.add(row, value) for row, value in enumerate(["1", "1.0", "nan"], 2)]
+    ['1', '1', 'nan']
+    >>> [(one.code.value, one.rows) for one in column.findings() if one.needs_yes]
+    [('no_value', (4,))]
     """
 
     def __init__(self, name: str, kind: ValueKind) -> None:

@@ -46,9 +46,10 @@ def score(
         trec: order ties, compare scores and average queries as trec_eval does.
         complete: the labels cover all there is to rank. Otherwise what counts ranks is undefined
             for a run that lists the judged pairs alone: positives stand far too high there.
-        negatives, contamination: (query, candidate) pairs for measures that end in `_random`, and
-            the estimated share of positives among them.
-        band_negatives, band_contamination: the same for measures that end in `_band`.
+        negatives: (query, candidate) pairs for measures that end in `_random`.
+        contamination: the estimated share of positives among `negatives`.
+        band_negatives: (query, candidate) pairs for measures that end in `_band`.
+        band_contamination: the estimated share of positives among `band_negatives`.
 
     Returns:
         One for each run: its name, its coverage of the labels, and {measure: outcome}. A value

@@ -53,7 +53,9 @@ class KnownLayout:
         """Open its folder or zip; arguments and errors as `open_source`.
 
         Args:
-            path, name, names_encoding: as `open_source`.
+            path: as `open_source`.
+            name: as `open_source`.
+            names_encoding: as `open_source`.
             with_neighbours: also list the files next to the folder that the archive puts there.
         """
         source = self.opener(path, name, names_encoding)
