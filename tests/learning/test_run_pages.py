@@ -53,8 +53,9 @@ def test_an_embedding_is_asked_for_by_its_form_learned_by_a_worker_and_shown(chi
     assert 'id="losses-data"' in shown
     before, after = TrainingRun.objects.get().figures["found"]["colour"]
     assert f"{100 * before:.0f}" in shown
-    told = rf"colour {100 * before:.0f}\s% → <strong>{100 * after:.0f}\s%"
-    assert re.search(told, page(chief, "runs"))
+    now = rf"{100 * after:.0f}\s%"
+    now = f"<strong>{now}</strong>" if after > before else now  # bold only where it gained
+    assert re.search(rf"colour {100 * before:.0f}\s% → {now}", page(chief, "runs"))
     address = re.search(r'href="([^"]*pools/new/[^"]*)"', shown)
     assert address is not None
     assert "models=learned%3Aown" in address[1]
