@@ -50,13 +50,13 @@ PRINTED = {
 }
 # SHA-256 of what the command prints: the votes are not ours to keep
 AGGREGATES = {
-    ("bluebirds", "majority"): "36774f95d05472f64f63333cac1af7b1dfd5ee766c243d60e79f27940123f456",
+    ("bluebirds", "majority"): "b1776007f59d5df215d030956a8a80891cb1613a01f9bdc1a2a0524168e84242",
     ("bluebirds", "dawid-skene"): (
-        "3402c3c2b2bdbfbc4cafcd1c4a066065e216ca02a786a33a6c9d539c3f37c650"
+        "745027dd9c10bc38df848716d4a912841cf291ebe0fb57d242dbc03efcba9944"
     ),
-    ("snow_temp", "majority"): "5301e24fcfb96996e062499312194bf4fadb0710ad0257bbbca9a3a0701c13aa",
+    ("snow_temp", "majority"): "18c4a9e8bc90af824fc5b165004d820fadfb67205bb95e6e16582c1d4b824742",
     ("snow_temp", "dawid-skene"): (
-        "dc6c334dd0a7729004e886ee133939c7eb7fcf6f268969c0b5f411c608ccb46e"
+        "7d523f5cfc650b76236a2505a2feb6d456f84b9176e7bb330f631a3aa0611dae"
     ),
 }
 
