@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.units import Units
@@ -174,6 +173,8 @@ class PoolEvidence:
         Errors are a model's ranks of the judged pairs of a query, less their mean over its pairs
         of the same label: what is left once the label is told.
         """
+        from scipy.stats import rankdata  # noqa: PLC0415 - slow to load, and the web process must not
+
         ranks = np.zeros(self.scores.shape)
         order = np.argsort(self.queries, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(self.queries[order])) + 1):

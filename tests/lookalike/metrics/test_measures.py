@@ -7,6 +7,7 @@ from lookalike.metrics import retrieval
 from lookalike.metrics.match import match_run
 from lookalike.metrics.measures import (
     AREAS,
+    BAND_AREAS,
     DEFAULT_MEASURES,
     OVER_PAIRS,
     RANDOM_AREAS,
@@ -84,7 +85,7 @@ def test_every_known_form_and_default_can_be_parsed():
     families = {
         parse_measure(f.replace("@k", "@5").replace("@p", "@0.5")).family for f in known_forms()
     }
-    assert families == {*RANKED, *OVER_PAIRS, *AREAS, *RANDOM_AREAS}
+    assert families == {*RANKED, *OVER_PAIRS, *AREAS, *RANDOM_AREAS, *BAND_AREAS}
 
 
 @pytest.mark.parametrize(
