@@ -54,7 +54,8 @@ def space(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
         assert main(words) == 0
         out = capsys.readouterr().out
         assert "zero-shot" in out
-        assert [line.split()[-1] for line in out.splitlines()[2:]] == ["yes", "yes", "no"]
+        assert out.splitlines()[1] == "held out: products"
+        assert [line.split()[-1] for line in out.splitlines()[3:]] == ["yes", "yes", "no"]
     return "space"
 
 

@@ -213,6 +213,9 @@ def test_agreement_is_that_of_aggregate(folder: Path, capsys: pytest.CaptureFixt
     agreement = json.loads(capsys.readouterr().out)
     assert main(["aggregate", "votes.csv", "--tie", "split"]) == 0
     expected = json.loads(capsys.readouterr().out)["agreement"]
+    notes = agreement.pop("notes")
+    assert notes[0].startswith("Intervals over items tell")
+    assert [note.partition(": ")[0] for note in notes[1:]] == ["percent, ac1", "alpha, fleiss"]
     assert agreement == expected | {"n_workers": 2}
     assert agreement["percent"] == 0.5
     assert main(["agreement", "votes.csv"]) == 0
