@@ -144,6 +144,13 @@ class EvaluationInputs:
         return Qrels.of((query, candidate, 0) for query, candidate in zip(*named, strict=True))
 
     @cached_property
+    def below_pool(self) -> set[tuple[str, str]]:
+        """The pairs drawn below the pool that no model has proposed since."""
+        ids = np.array(sorted(drawn_beside_pool(self.campaign)), np.int64)
+        queries, candidates = (self.images.named(column) for column in ids.reshape(-1, 2).T)
+        return set(zip(queries, candidates, strict=True))
+
+    @cached_property
     def product_of(self) -> dict[str, str]:
         """Product of each image, as a query where it is in two catalogs; "" where unknown."""
         asking = {self.pool.asking.pk} if self.pool else set(self.images.catalogs)

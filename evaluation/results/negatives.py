@@ -74,7 +74,8 @@ def draw_at_evaluation(
 ) -> DrawnNegatives:
     """Draw one negative of each kind for each positive, by a seed and each query's SHA-256.
 
-    Never drawn: the query, its product, what was put to the judges or proposed.
+    Never drawn: the query, its product, what was put to the judges or proposed. Pairs of a sample
+    below the pool can be drawn like others there: the share of positives is that of all of them.
 
     Args:
         inputs: the campaign.
@@ -84,7 +85,7 @@ def draw_at_evaluation(
     """
     if inputs.pool is None or inputs.proposals is None:
         return DrawnNegatives()
-    asked = {(query, candidate) for query, candidate, _ in inputs.asked}
+    asked = {(query, candidate) for query, candidate, _ in inputs.asked} - inputs.below_pool
     asked |= set(_proposed(inputs))
     draw = partial(draw_negatives, inputs.qrels, seed=seed, products=inputs.products, asked=asked)
     uniform = draw([], band=None, candidates=_candidates(inputs.pool))

@@ -105,9 +105,12 @@ def draw_from_band(
 
 
 def known_pairs(release: Folder) -> set[tuple[str, str]]:
-    """Return the pairs that were put to the judges or proposed; none is ever drawn."""
+    """Return the pairs that were put to the judges or proposed; none is ever drawn.
+
+    Pairs of a sample below the pool are not among them, as in an evaluation of a campaign.
+    """
     tables = (release.rows(name, "query_id", "image_id") for name in ("pairs", "pool"))
-    return {(query, image) for rows in tables for query, image in rows}
+    return {(query, image) for rows in tables for query, image in rows} - release.below_pool
 
 
 def check_band(release: Folder) -> None:
