@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from lookalike.agreement.human_line import human_line
-from lookalike.stats.intervals import mean_interval
+from lookalike.stats.intervals import TOO_ALIKE, mean_interval, statistic_interval
 
 
 def test_each_judge_is_scored_by_the_majority_of_the_others() -> None:
@@ -69,8 +69,11 @@ def test_the_interval_of_judges_who_hardly_differ_is_not_that_of_the_queries_see
     answers[0] = not answers[0]  # in one query of twenty a judge differs once
     line = human_line(queries, pairs, judges, answers)
     assert line is not None
-    values = [1.0] * 19 + [line.auc * 20 - 19]
-    assert line.interval.low < mean_interval(values).low - 0.02
+    values = np.array([1.0] * 19 + [line.auc * 20 - 19])
+    assert mean_interval(values).reason == TOO_ALIKE  # what the judges' own rule makes up for
+    error = float(values.std(ddof=1)) / np.sqrt(20)
+    alone = statistic_interval(line.auc, error, 20, freedom=19.0)
+    assert line.interval.low < alone.low - 0.02
     agreed = human_line(queries, pairs, judges, np.repeat(np.arange(80) % 2 == 0, 3))
     assert agreed is not None
     assert agreed.interval == mean_interval([1.0] * 20)
