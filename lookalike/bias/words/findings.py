@@ -78,7 +78,13 @@ def _on_self_deltas(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
 def _on_one_direction(shown: Sequence[SelfDelta], defined: Sequence[SelfDelta], way: str) -> str:
     """Return one change in words, and which other measures move the same way."""
     worst = shown[0]
-    n_moved = sum(d.measure == worst.measure for d in shown)
+    n_moved = sum(
+        d.measure == worst.measure
+        and d.exceeds_gap
+        and d.delta.value * worst.delta.value > 0
+        and not d.delta.interval.low <= 0 <= d.delta.interval.high  # a blank one rules nothing out
+        for d in defined
+    )
     n_models = sum(d.measure == worst.measure for d in defined)
     low, high = sorted((abs(worst.delta.interval.low), abs(worst.delta.interval.high)))
     of_family = {_family(d.measure): d.measure for d in reversed(shown)}  # the one that moves most
