@@ -41,6 +41,12 @@ def tied(values: list[float], scores: Scores) -> list[float]:
     return list(merged)
 
 
+def ranked(of: dict[str, float], scores: Scores) -> list[str]:
+    """Return the images of one list by falling score, tied ones by id."""
+    values = tied(list(of.values()), scores)
+    return [image for _, image in sorted((-v, image) for v, image in zip(values, of, strict=True))]
+
+
 def measures(folder: Path, scores: Scores) -> dict[str, float]:
     """Every measure of a board of yes-no labels, of a run that scores every labelled pair."""
     product = {row["image_id"]: row["product_id"] for row in rows(folder / "data/images.parquet")}
@@ -50,11 +56,12 @@ def measures(folder: Path, scores: Scores) -> dict[str, float]:
     values: list[float] = []
     for query, judged in labels.items():
         of = scores[query]
-        listed = [
-            image
-            for _, image in sorted((-score, image) for image, score in of.items())
+        others = {
+            image: score
+            for image, score in of.items()
             if image != query and not (product[query] and product[image] == product[query])
-        ]
+        }
+        listed = ranked(others, scores)
         top = [judged.get(image) for image in listed[:5]]
         found["judged@5"].append(1 - top.count(None) / len(top))
         found["hole@5"].append(top.count(None) / len(top))
