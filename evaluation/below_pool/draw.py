@@ -10,6 +10,7 @@ import numpy as np
 from accounts.models import User
 from annotation.models import Campaign
 from catalog.models import Image
+from evaluation.below_pool.bounds import BOUNDS
 from evaluation.below_pool.services import check_request, store_sample
 from evaluation.models import SampledPair
 from jobs.services import JobError, JobProgress
@@ -22,7 +23,6 @@ from pooling.pools.queries import pool_pairs
 from pooling.sources.admission import find_rows, make_filters
 from pooling.sources.nearest import nearest_candidates
 
-BOUNDS = (20, 100, 500)
 EXPECTED = (0.3, 0.1, 0.02, 0.0007)
 """Guesses of the share of similar pairs by depth, for the allocation alone: a wrong guess costs
 precision and biases nothing."""

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from catalog.curation.services import omitted_ids
-from evaluation.below_pool.draw import BOUNDS
+from evaluation.below_pool.bounds import BOUNDS
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs
 from evaluation.results.stored import NegativesSummary, SampleEstimates
 from evaluation.runs.ranking_task import RankingTask, labelled_task
