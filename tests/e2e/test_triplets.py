@@ -228,7 +228,9 @@ def test_conditions_are_matched_with_embeddings_and_shown_on_every_screen(
     page = open_page(admin)
     page.goto("/templates/triplets/rulers/")
     page.get_by_role("link", name="Match the 3 conditions with embeddings").click()
-    for box in page.locator("main").get_by_role("checkbox").all():
+    boxes = page.locator("main").get_by_role("checkbox")
+    expect(boxes).to_have_count(3)
+    for box in boxes.all():
         box.check()
     page.get_by_label("Metric").select_option("euclidean")
     page.get_by_role("button", name="Match them").click()
