@@ -51,6 +51,7 @@ class MainJob:
         on_progress: told (done, total) of the steps that are not commands of their own.
         images: folder of photos, or None for the demo's own catalog.
         metadata: of the photos.
+        accept_findings: take values of the metadata as they stand, as `import_catalog` does.
         seconds: how long each step took.
     """
 
@@ -58,6 +59,7 @@ class MainJob:
     on_progress: OnProgress
     images: Path | None = None
     metadata: Path | None = None
+    accept_findings: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -76,8 +78,14 @@ class MainJob:
         """
         source, metadata = self.pictures()
         with self._step("import", "Importing the pictures"):
-            catalog = _json("import_catalog", self.slug, str(source),
-                            **({"metadata": metadata} if metadata else {}))  # fmt: skip
+            described = {"metadata": metadata} if metadata else {}
+            catalog = _json(
+                "import_catalog",
+                self.slug,
+                str(source),
+                accept_findings=self.accept_findings,
+                **described,
+            )
             Catalog.objects.filter(slug=self.slug).update(is_rendered=self.images is None)
         with self._step("pool", "Embedding the catalog and pooling candidates"):
             pool = _json(

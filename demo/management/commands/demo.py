@@ -30,6 +30,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--images", type=Path, help="folder of photos, for real judges")
         parser.add_argument("--metadata", type=Path, help="CSV or VSD JSON about the photos")
+        parser.add_argument(
+            "--accept-findings",
+            action="store_true",
+            help="take values as they stand that would merge or split products or classes",
+        )
         parser.add_argument("--no-serve", action="store_true", help="end here (script/demo)")
         parser.add_argument("--json", type=Path, help="also write the summary to this file")
 
@@ -52,6 +57,7 @@ class Command(BaseCommand):
                 on_progress=on_progress,
                 images=images,
                 metadata=metadata,
+                accept_findings=options["accept_findings"],
             )
             summary = job.run(panel)
         if options["json"]:
