@@ -46,6 +46,7 @@ _AREAS = {
     "macro_pr_auc": "PR-AUC macro",
     "micro_pr_auc": "PR-AUC micro",
 }
+_SHORT_AREAS = {name: title.replace("-AUC", "") for name, title in _AREAS.items()}
 TITLES = {
     **_AREAS,
     **{f"{area}_random": f"{title}, uniform" for area, title in _AREAS.items()},
@@ -116,6 +117,17 @@ def negatives_table(result: StoredResult) -> Leaderboard | None:
     measures = result.row.settings["measures"]
     names = [name for name in NEGATIVES if name in measures]
     return _table(result, names, names[0]) if names else None
+
+
+def negatives_groups(table: Leaderboard | None) -> list[tuple[str, list[str]]]:
+    """Return the titles of the areas on drawn negatives under the kind of negatives."""
+    kinds = (("Uniform negatives", "_random"), ("Negatives from a band of ranks", "_band"))
+    names = [column.name for column in table.columns] if table else []
+    groups = [
+        (title, [_SHORT_AREAS[name.removesuffix(end)] for name in names if name.endswith(end)])
+        for title, end in kinds
+    ]
+    return [(title, columns) for title, columns in groups if columns]
 
 
 def corrected_lines(result: StoredResult) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from evaluation.results.leaderboard import (
     coverage_table,
     interval_chart,
     leaderboard,
+    negatives_groups,
     negatives_table,
     share_within,
 )
@@ -90,9 +91,11 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def negatives_context(stored: StoredResult) -> dict[str, Any]:
     """Return what pages show of the areas on drawn negatives."""
+    table = negatives_table(stored)
     return {
         "negatives": stored.summary.negatives,
-        "negatives_table": negatives_table(stored),
+        "negatives_table": table,
+        "negatives_groups": negatives_groups(table),
         "corrected": corrected_lines(stored),
     }
 

@@ -15,7 +15,7 @@ from evaluation.results.services import store_result
 from evaluation.results.stored import StoredResult
 from evaluation.runs.ranking_task import labelled_task
 from lookalike.core.products import is_own_product
-from lookalike.metrics.measures import NEGATIVE_AREAS, RANDOM_AREAS
+from lookalike.metrics.measures import BAND_AREAS, NEGATIVE_AREAS, RANDOM_AREAS
 from tests.worlds import World, build_wild_world, judge_world
 
 N_IMAGES = 400  # of 134 products, each of which a list counts once
@@ -125,6 +125,8 @@ def test_page_bias_report_and_api_show_the_areas_and_what_was_drawn(world, resea
         shown = client.get(f"/results/{world.campaign.slug}/{page}")
         table = shown.context["negatives_table"]
         assert [column.name for column in table.columns] == list(NEGATIVE_AREAS)
+        groups = [len(columns) for _, columns in shown.context["negatives_groups"]]
+        assert groups == [len(RANDOM_AREAS), len(BAND_AREAS)]
         assert stored.summary.negatives[0].sha256[:12] in shown.text
     for model in stored.summary.models:
         of_report = rows[model.name].random_negative_auc
