@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lookalike.conditional.triplets import Questions, TripletTable, Vectors, group_questions
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.near_ties import share_of
+from lookalike.core.unit_vectors import unit_rows
 
 Metric = Literal["cosine", "euclidean"]
 Signs = NDArray[np.int8]
@@ -255,7 +256,7 @@ def _checked(table: TripletTable, vectors: Vectors, metric: Metric) -> Vectors:
     if is_short or not np.isfinite(longest):
         what = "cosines" if is_cosine else "squared distances"
         raise ValueError(f"a vector is too long or too short for {what} in {wide.dtype}")
-    return wide / np.linalg.norm(wide, axis=1, keepdims=True) if is_cosine else wide
+    return unit_rows(wide) if is_cosine else wide
 
 
 def _nearness(table: TripletTable, vectors: Vectors, metric: Metric) -> NDArray[np.floating]:

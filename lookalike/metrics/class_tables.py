@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
+from lookalike.core.unit_vectors import unit_rows
 from lookalike.io.documents import Table
 from lookalike.metrics.classes import SUCCESS_AT, class_retrieval, cluster_agreement
-from lookalike.metrics.embedding_runs import unit_rows
 from lookalike.stats.text_tables import TEXT, table
 
 MOST_CLUSTERS = 1000  # k-means with more takes hours
@@ -105,7 +105,8 @@ def score_classes(
     if sizes.size < 2 or sizes.max() < 2:
         what = "has fewer than two values" if sizes.size < 2 else "has no value of two images"
         raise Refused("column", f"{column!r} {what} among {int(known.sum()):,} images with one")
-    X = unit_rows(vectors[known]) if is_cosine else np.asarray(vectors[known], np.float32)
+    X = np.asarray(vectors[known], np.float32)
+    X = unit_rows(X) if is_cosine else X
     progress.start(0, y.size, f"{column}: ranking the images")
     means = class_retrieval(X, y, progress=progress).means()
     clusters: dict[str, ClusterScore] = {}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lookalike.core.arrays import Bools, Ints
 from lookalike.core.near_ties import are_tied
 from lookalike.core.products import number_products, query_product
+from lookalike.core.unit_vectors import unit_rows
 from lookalike.io.tables import Run, sorted_names
 from lookalike.search import numpy_search
 from lookalike.search.filters import Filters, Keys
@@ -99,12 +100,8 @@ def named_gallery(
     )
 
 
-def unit_rows(vectors: NDArray[np.floating]) -> Vectors:
-    """Return the rows scaled to length 1; a row of zeros stays, its cosine is 0 with all."""
-    rows = np.asarray(vectors, np.float32)
-    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]
-    scaled: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return scaled
+def _unit_rows(vectors: NDArray[np.floating]) -> Vectors:
+    return np.asarray(unit_rows(np.asarray(vectors, np.float32)), np.float32)
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ class UnitRows:
         return len(self.vectors)
 
     def __getitem__(self, rows: slice | Ints, /) -> Vectors:
-        return unit_rows(self.vectors[rows])
+        return _unit_rows(self.vectors[rows])
 
 
 def embedding_run(
@@ -155,8 +152,8 @@ def embedding_run(
     Raises:
         ValueError: shapes that do not fit, or values that are not finite.
     """
-    queries = unit_rows(query_vectors)
-    images = UnitRows(image_vectors) if is_lean else unit_rows(image_vectors)
+    queries = _unit_rows(query_vectors)
+    images = UnitRows(image_vectors) if is_lean else _unit_rows(image_vectors)
     nearest, depth = _lists(queries, images, gallery, n_products, depth)
     place = np.arange(nearest.k)
     is_listed = (nearest.indices >= 0) & ((place < depth) | _ties_with(nearest, depth))

@@ -21,7 +21,6 @@ from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import Round
 
 _ENDLESS = np.iinfo(np.int64).max
-TIED = 1e-6  # of a score: what two searches of the same vectors may make of two that are equal
 COLUMNS = ("query", "candidate", "probability", "drawn")
 OF_THE_DRAW = ("seed", "guess")  # facts kept beside them, which no estimate needs
 NO_GUESS = "none"
@@ -132,9 +131,7 @@ def _asked_first(aligned: AlignedRun, ranks: Ints, is_asked: Bools) -> Ints:
     A model's search had to break each tie when the pool was made; who was asked tells how.
     """
     order = aligned.by_rank
-    queries, scores = aligned.run_queries[order], aligned.scores[order]
-    is_tied = scores[:-1] - scores[1:] <= TIED * np.maximum(np.abs(scores[:-1]), 1)
-    group = np.cumsum(np.r_[True, ~is_tied | (queries[1:] != queries[:-1])][: order.size])
+    group = np.cumsum(aligned.is_first)
     settled = order[np.lexsort((np.arange(order.size), ~is_asked[order], group))]
     found = np.empty_like(ranks)
     found[settled] = ranks[order]

@@ -10,7 +10,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.core.arrays import Bools, Float32s
+from lookalike.core.arrays import Bools, Float32s, Ints
+from lookalike.core.near_ties import are_tied, first_of_ties
+from lookalike.core.unit_vectors import unit_rows
 from lookalike.io.tables import Run
 from lookalike.io.vectors import VectorTable
 from lookalike.search import numpy_search
@@ -18,6 +20,7 @@ from lookalike.search.filters import Filters
 from lookalike.search.topk import TopK
 
 Metric = Literal["cosine", "dot"]
+SPARE = 16  # ranks below k that are searched, for candidates that tie with the last
 
 
 def top_k(
@@ -26,19 +29,22 @@ def top_k(
     k: int,
     *,
     filters: Filters | None = None,
+    tie_order: Ints | None = None,
 ) -> TopK:
     """Return the k catalog rows with the largest inner product for every query, exactly.
 
-    Ties go to the lower row. A query with fewer than k admissible candidates is padded with row
-    -1 and score -inf. Where torch and numba are installed the search compiled with them answers,
-    else the one in plain numpy, which takes several times as long; the scores agree to float32
-    rounding.
+    Ties, as `core.near_ties` states them, go to the lower row. A query with fewer than k
+    admissible candidates is padded with row -1 and score -inf. Where torch and numba are installed
+    the search compiled with them answers, else the one in plain numpy, which takes several times
+    as long; both give the same scores.
 
     Args:
         queries: shape (n_queries, d), finite, searched as float32.
         catalog: shape (n_images, d), likewise.
         k: depth, 1 <= k <= n_images.
         filters: candidates to leave out.
+        tie_order: shape (n_images,), distinct; of tied rows the one with the least number comes
+            first. None: the row.
 
     Returns:
         Shape (n_queries, k).
@@ -57,11 +63,46 @@ def top_k(
     if asked.shape[1] != images.shape[1]:
         shapes = f"{asked.shape[1]} dimensions, the catalog {images.shape[1]}"
         raise ValueError(f"the queries have {shapes}")
+    if not 1 <= k <= len(images):
+        raise ValueError(f"k is {k}; it must be between 1 and {len(images)}")
+    place = np.arange(len(images)) if tie_order is None else tie_order
+    depth = k + SPARE
+    while True:
+        depth = min(depth, len(images))
+        found = _in_order(asked, images, _search(asked, images, depth, filters), place)
+        if depth >= len(images) or not _goes_on_tied(found, k):
+            return TopK(found.indices[:, :k], found.scores[:, :k])
+        depth *= 4
+
+
+def _search(queries: Float32s, catalog: Float32s, k: int, filters: Filters | None) -> TopK:
     if find_spec("torch") is None or find_spec("numba") is None:
-        return numpy_search.top_k(asked, images, k, filters=filters)
+        return numpy_search.top_k(queries, catalog, k, filters=filters)
     from lookalike.search import exact  # noqa: PLC0415  # loads torch and numba
 
-    return exact.top_k(asked, images, k, filters=filters)
+    return exact.top_k(queries, catalog, k, filters=filters)
+
+
+def _in_order(queries: Float32s, catalog: Float32s, found: TopK, place: Ints) -> TopK:
+    """Return lists by the score that runs of vectors have, and tied rows by their place."""
+    query, column = np.nonzero(found.indices >= 0)
+    rows = found.indices[query, column]
+    scores = numpy_search.pair_scores(queries, catalog, query, rows)
+    order = np.lexsort((-scores, query))
+    query, rows, scores = query[order], rows[order], scores[order]
+    is_start = np.r_[True, query[1:] != query[:-1]][: query.size]
+    group = np.cumsum(first_of_ties(scores, is_start))
+    order = np.lexsort((place[rows], group))
+    result = TopK.nothing(len(queries), found.k)
+    result.indices[query, column], result.scores[query, column] = rows[order], scores[order]
+    return result
+
+
+def _goes_on_tied(found: TopK, k: int) -> bool:
+    """Whether a candidate that ties with the k-th may be missing: so does the last one found."""
+    kth, last = found.scores[:, k - 1], found.scores[:, -1]
+    is_full = np.isfinite(last)
+    return bool(are_tied(kth[is_full], last[is_full]).any())
 
 
 @dataclass(frozen=True)
@@ -92,6 +133,8 @@ def nearest_images(
 ) -> NearestImages:
     """Return the k images of a catalog that are nearest to each query, never the query itself.
 
+    Tied images, as `core.near_ties` states them, are in the order of their names.
+
     Args:
         queries: named vectors; one named like an image of the catalog is that image.
         catalog: named vectors, no name twice, at least two.
@@ -115,7 +158,10 @@ def nearest_images(
     rows = [queries.vectors, catalog.vectors]
     if metric == "cosine":
         rows = [_unit(queries.vectors, "query"), _unit(catalog.vectors, "catalog")]
-    nearest = top_k(rows[0], rows[1], min(k, len(catalog.ids)), filters=Filters(own=own))
+    tie_order = np.empty(len(row_of), np.int64)
+    tie_order[[row_of[name] for name in sorted(row_of)]] = np.arange(len(row_of))
+    depth = min(k, len(catalog.ids))
+    nearest = top_k(rows[0], rows[1], depth, filters=Filters(own=own), tie_order=tie_order)
     n_others = len(catalog.ids) - (own >= 0)
     scores = nearest.scores if metric == "dot" else np.clip(nearest.scores, -1.0, 1.0)
     query, place = np.nonzero(nearest.indices >= 0)
@@ -137,8 +183,7 @@ def _unit(vectors: NDArray[np.floating], owner: str) -> NDArray[np.floating]:
     _refuse_row(owner, ~np.asarray(wide.any(axis=1)), "has length 0, so no cosine")
     is_length: Bools = np.isfinite(squares) & (squares >= np.finfo(wide.dtype).tiny)
     _refuse_row(owner, ~is_length, f"is too long or too short for cosines in {wide.dtype}")
-    unit: NDArray[np.floating] = wide / np.linalg.norm(wide, axis=1, keepdims=True)
-    return unit
+    return unit_rows(wide)
 
 
 def _float32(vectors: NDArray[np.floating], owner: str) -> Float32s:

@@ -1,8 +1,7 @@
 """Exact top-k search in plain numpy, for processes that cannot afford torch and numba in memory.
 
-Block products propose, and every pair that is kept is scored again by one fixed order of sums,
-as in `lookalike.search.exact`. That takes several times as long; the scores agree to float32
-rounding.
+Block products propose, and every pair that is kept is scored again by one fixed order of sums.
+That takes several times as long as `lookalike.search.exact`; the scores agree to float32 rounding.
 """
 
 from __future__ import annotations
@@ -113,7 +112,9 @@ def _best(
 
 
 def pair_scores(queries: Float32s, catalog: Rows, of_query: Ints, rows: Ints) -> Float32s:
-    """Return the inner product of each pair of rows in one order of sums; row -1 scores 0.
+    """Return the inner product of each pair of rows, summed in float64; row -1 scores 0.
+
+    Summed in float32, equal cosines far below 1 would differ by more than `core.near_ties` allows.
 
     Args:
         queries: shape (n_queries, d).
@@ -127,10 +128,8 @@ def pair_scores(queries: Float32s, catalog: Rows, of_query: Ints, rows: Ints) ->
     scores = np.zeros(rows.size, np.float32)
     for at in range(0, rows.size, _PAIRS):
         part = slice(at, at + _PAIRS)
-        np.einsum(
-            "nd,nd->n", queries[of_query[part]], catalog[np.maximum(rows[part], 0)],
-            out=scores[part],
-        )  # fmt: skip
+        of_rows = catalog[np.maximum(rows[part], 0)]
+        scores[part] = np.einsum("nd,nd->n", queries[of_query[part]], of_rows, dtype=np.float64)
     scores[rows < 0] = 0
     return scores
 
@@ -146,9 +145,10 @@ def block_scores(queries: Float32s, catalog: Rows) -> Float32s:
         Shape (n_queries, n_images).
     """
     scores = np.zeros((len(queries), len(catalog)), np.float32)
+    asked = queries.astype(np.float64)
     for start in range(0, len(catalog), _ROWS):
-        block = catalog[start : start + _ROWS]
-        np.einsum("qd,nd->qn", queries, block, out=scores[:, start : start + _ROWS])
+        block = catalog[start : start + _ROWS].astype(np.float64)
+        scores[:, start : start + _ROWS] = np.einsum("qd,nd->qn", asked, block)
     return scores
 
 

@@ -15,6 +15,7 @@ from catalog.vectors.embeddings import write_shard
 from lookalike.backbones.spec import SpecError
 from lookalike.core.arrays import Ints
 from lookalike.core.errors import Refused
+from lookalike.core.unit_vectors import unit_rows
 from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind, uploaded_spec
 from pooling.models import PoolSource
@@ -75,7 +76,8 @@ def stored_embeddings(
 def _stored_set(source: PoolSource, given: NamedVectors, catalog: Catalog) -> EmbeddingSet:
     image_ids = np.array(list(catalog.images.order_by("sha256").values_list("pk", flat=True)))
     held = image_ids[np.isin(image_ids, given.image_ids)]
-    unit = _unit_rows(given.vectors[np.searchsorted(given.image_ids, held)])
+    of_images = given.vectors[np.searchsorted(given.image_ids, held)]
+    unit = np.asarray(unit_rows(of_images), np.float32)
     hashes = f"{source.file_sha256} {source.ids_sha256}"
     with transaction.atomic():
         embedding_set, _ = EmbeddingSet.objects.get_or_create(
@@ -115,10 +117,3 @@ def _store_missing(stored: EmbeddingSet, image_ids: Ints, unit: NDArray[np.float
             sha256=write_shard(unit[rows]),
             dtype="float32",
         )
-
-
-def _unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the rows scaled to length 1 (none is 0), in float64 against overflow."""
-    wide = np.asarray(vectors, np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    return np.asarray(wide / lengths, np.float32)

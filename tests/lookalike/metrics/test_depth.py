@@ -8,6 +8,7 @@ import pytest
 
 import lookalike as lk
 from lookalike.core.arrays import Floats
+from lookalike.core.near_ties import are_tied
 from lookalike.io.vectors import VectorTable
 from lookalike.metrics import embedding_runs
 from lookalike.metrics.embedding_runs import embedding_run, named_gallery
@@ -190,3 +191,30 @@ def test_no_cosine_is_above_one_and_collinear_vectors_tie():
     [scored] = lk.score(qrels, run, ["macro_roc_auc", "AP"])
     assert scored.outcomes["macro_roc_auc"].value == 0.5
     assert max(nearest_images(VectorTable(ids, vectors), VectorTable(ids, vectors), 5).scores) <= 1
+
+
+@pytest.mark.parametrize("d", [2, 3, 64, 512, 2048])
+@pytest.mark.parametrize("seed", range(3))
+def test_collinear_vectors_of_any_length_tie_and_rank_by_name(d, seed):
+    rng = np.random.default_rng(seed)
+    lengths = np.exp(rng.normal(size=(200, 1)) * 2)
+    near = np.exp(2 * rng.normal(size=d))
+    query = near / np.linalg.norm(near) + 0.3 * rng.normal(size=d) / d**0.5
+    others = rng.normal(size=(20, d))
+    vectors = np.concatenate([query[None], near * lengths, others]).astype(np.float32)
+    ids = ["q", *(f"i{number:03}" for number in rng.permutation(len(vectors) - 1))]
+    qrels = lk.Qrels.of([("q", ids[1 + c], c % 2) for c in range(200)])
+    [scored] = lk.score(qrels, vector_run(qrels, ids, vectors), ["macro_roc_auc"])
+    assert scored.outcomes["macro_roc_auc"].value == 0.5
+    asked, catalog = VectorTable(["q"], vectors[:1]), VectorTable(ids, vectors)
+    everything = list(nearest_images(asked, catalog, len(ids)).candidates)
+    tied = {ids[1 + c] for c in range(200)}
+    assert [name for name in everything if name in tied] == sorted(tied)
+    for k in (1, 7, 190):
+        assert nearest_images(asked, catalog, k).candidates == everything[:k]
+
+
+def test_scores_that_differ_by_more_than_rounding_do_not_tie():
+    assert are_tied(np.float32([1.0000001, 0.9, 0.5]), np.float32([1.0, 0.9000001, 0.5])).all()
+    apart = np.float32([1 - 4e-7, 0.9 - 4e-7, 0.5 - 4e-7])
+    assert not are_tied(apart, np.float32([1.0, 0.9, 0.5])).any()

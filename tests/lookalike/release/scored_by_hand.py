@@ -30,7 +30,7 @@ def tied(values: list[float], scores: Scores) -> list[float]:
     The tolerance is what docs/measures.md states for the precision of the whole run.
     """
     every = np.array([score for of in scores.values() for score in of.values()])
-    share = 1e-6 if (every.astype(np.float32) == every).all() else 1e-12
+    share = 2.5e-7 if (every.astype(np.float32) == every).all() else 1e-12
     is_cosine = every.min() < 0 and np.abs(every).max() <= 1 + share
     merged = np.array(values, dtype=np.float64)
     highest = np.nan
