@@ -215,6 +215,6 @@ def test_collinear_vectors_of_any_length_tie_and_rank_by_name(d, seed):
 
 
 def test_scores_that_differ_by_more_than_rounding_do_not_tie():
-    assert are_tied(np.float32([1.0000001, 0.9, 0.5]), np.float32([1.0, 0.9000001, 0.5])).all()
-    apart = np.float32([1 - 4e-7, 0.9 - 4e-7, 0.5 - 4e-7])
-    assert not are_tied(apart, np.float32([1.0, 0.9, 0.5])).any()
+    scores = np.array([1.0, 0.9, 0.5], np.float32)
+    assert are_tied(scores, np.nextafter(scores, np.float32(2))).all()
+    assert not are_tied(scores, scores - np.float32(4e-7)).any()

@@ -1,6 +1,7 @@
 import numpy as np
 
-from lookalike.metrics.embedding_runs import Gallery, embedding_run, unit_rows
+from lookalike.core.unit_vectors import unit_rows
+from lookalike.metrics.embedding_runs import Gallery, embedding_run
 
 
 def gallery(rng: np.random.Generator, n_queries: int, n_images: int, n_judged: int) -> Gallery:
@@ -61,7 +62,7 @@ def test_lists_grow_until_they_show_enough_products() -> None:
 
 
 def test_a_vector_of_zeros_is_alike_to_nothing() -> None:
-    assert unit_rows(np.float32([[0.0, 0.0], [3.0, 4.0]])).tolist() == [
+    assert unit_rows(np.array([[0, 0], [3, 4]], np.float32)).tolist() == [
         [0.0, 0.0],
         np.array([0.6, 0.8], np.float32).tolist(),
     ]

@@ -85,7 +85,7 @@ def test_a_run_whose_candidates_were_not_put_to_the_judges_is_refused_by_name():
 
 
 def test_of_candidates_that_tie_those_put_to_the_judges_stand_first():
-    scores = np.float32([0.9, 0.5 + 1e-7, 0.8, 0.5, 0.1]).tolist()
+    scores = np.array([0.9, 0.5 + 1e-7, 0.8, 0.5, 0.1], np.float32).tolist()
     rows = [("q0", c, v) for c, v in zip("abcde", scores, strict=True)]
     proposed = make_proposals([("q0", c, "a", i + 1) for i, c in enumerate("acd")])  # not b
     named = named_pool(proposed, [Run.of("a", rows)])
