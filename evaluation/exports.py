@@ -1,4 +1,4 @@
-"""The labels of a campaign as files: streamed, never held whole, but for a task's zip."""
+"""The labels and answers of a campaign as files, in pieces."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 
 from annotation.models import Campaign
 from annotation.queries.labels import LabelTable, labels
-from catalog.models import Image, SourceFile
+from catalog.models import Image
+from evaluation.answer_exports import campaign_answers, first_paths
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from evaluation.vsd_task import campaign_as_vsd_task
 from lookalike.io.errors import InputError
-from lookalike.io.label_studio import label_studio_pieces
+from lookalike.io.fiftyone import fiftyone_pieces
+from lookalike.io.label_studio_export import label_studio_pieces
 from lookalike.io.vsd_task import zip_vsd_task
 from lookalike.io.writers import csv_pieces, trec_qrels_pieces, vsd_pieces
 
@@ -22,8 +24,6 @@ CSV_HEADER = (
     *("query", "candidate", "label", "n_similar", "n_different", "is_ruled"),
     *("query_sha256", "candidate_sha256", "judges"),
 )
-
-FIFTYONE_HEADER = ("filepath", "query", "label")
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,7 @@ class ExportFormat:
 def _named(table: LabelTable) -> tuple[dict[int, str], dict[int, str]]:
     """Return the first path and the SHA-256 of every image in the table."""
     ids = np.unique(np.concatenate([table.query_ids, table.candidate_ids])).tolist()
-    paths: dict[int, str] = {}
-    files = SourceFile.objects.filter(image_id__in=ids).order_by("image_id", "path")
-    for image_id, path in files.values_list("image_id", "path").iterator(chunk_size=5000):
-        paths.setdefault(image_id, path)
-    return paths, dict(Image.objects.filter(pk__in=ids).values_list("pk", "sha256"))
+    return first_paths(ids), dict(Image.objects.filter(pk__in=ids).values_list("pk", "sha256"))
 
 
 def _decided(campaign: Campaign) -> LabelTable:
@@ -107,16 +103,14 @@ def _qrels(campaign: Campaign) -> Iterator[bytes]:
     )
 
 
-def _label_studio(campaign: Campaign) -> Iterator[bytes]:
-    table = _decided(campaign)
-    return _encoded(label_studio_pieces(_triples(table, _named(table)[0])))
+def _label_studio(campaign: Campaign, *, with_comments: bool = False) -> Iterator[bytes]:
+    answers = campaign_answers(campaign, with_comments=with_comments)
+    return _encoded(label_studio_pieces(answers))
 
 
-def _fiftyone(campaign: Campaign) -> Iterator[bytes]:
-    table = _decided(campaign)
-    labels = _triples(table, _named(table)[0])
-    rows = ((image, query, label) for query, image, label in labels)
-    return _encoded(csv_pieces(rows, FIFTYONE_HEADER))
+def _fiftyone(campaign: Campaign, *, with_comments: bool = False) -> Iterator[bytes]:
+    answers = campaign_answers(campaign, with_comments=with_comments)
+    return _encoded(fiftyone_pieces(answers))
 
 
 def _csv(campaign: Campaign) -> Iterator[bytes]:
@@ -169,27 +163,40 @@ FORMATS = {
         ),
         ExportFormat(
             "label-studio", "Label Studio", "json", "application/json",
-            "Tasks of two pictures with the label as an annotation; images by path, from local "
-            "file storage.", _label_studio, "label-studio",
+            "Tasks of two pictures, each judge’s answer as an annotation, with time and skips; "
+            "images by path, from local file storage.", _label_studio, "label-studio",
         ),
         ExportFormat(
-            "fiftyone", "FiftyOne", "csv", "text/csv; charset=utf-8",
-            "A CSVDataset of the candidates with query and label; images by path.", _fiftyone,
-            "fiftyone",
+            "fiftyone", "FiftyOne", "json", "application/json",
+            "Samples of the candidates with the query and each judge’s answer, with time and "
+            "skips; images by path.", _fiftyone, "fiftyone",
         ),
     )
 }  # fmt: skip
 
 
-def export_pieces(campaign: Campaign, name: str) -> Iterator[bytes]:
+WITH_ANSWERS = {"label-studio": _label_studio, "fiftyone": _fiftyone}
+
+
+def export_pieces(campaign: Campaign, name: str, *, with_comments: bool = False) -> Iterator[bytes]:
     """Yield the bytes of an export; the first piece is made at once, so errors come early.
 
+    Args:
+        campaign: whose labels or answers.
+        name: of the format.
+        with_comments: also what judges wrote, which may tell who they are; answers alone.
+
     Raises:
-        InputError: an unknown format, or no label yet.
+        InputError: an unknown format, one without comments, or no label yet.
     """
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}")
-    pieces = FORMATS[name].pieces(campaign)
+    if with_comments and name not in WITH_ANSWERS:
+        raise InputError(f"only {' and '.join(WITH_ANSWERS)} have comments; {name} has labels")
+    if with_comments:
+        pieces = WITH_ANSWERS[name](campaign, with_comments=True)
+    else:
+        pieces = FORMATS[name].pieces(campaign)
     return chain([next(pieces)], pieces)
 
 

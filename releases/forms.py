@@ -14,6 +14,7 @@ from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
 from conditional.models import TripletSet
 from lookalike.agreement.grades import MOST_GRADES
+from lookalike.io.repeats import Repeats
 from lookalike.release.errors import ReleaseError
 from releases.freeze.requests import (
     DEFAULT_IMAGE_TERMS,
@@ -201,12 +202,13 @@ def _named_authors(info: dict[str, Any]) -> list[str]:
 
 
 class ImportForm(forms.Form):
-    """A release or a file of labels to be continued here as a campaign."""
+    """A release or a file of votes or labels to be continued here as a campaign."""
 
     file = forms.FileField(
-        label="Release or labels",
-        help_text="The zip of a release, or of a task of the VSD benchmark; or labels as VSD JSON, "
-        "TREC qrels (.txt, .qrels), CSV or parquet.",
+        label="Release, votes or labels",
+        help_text="The zip of a release, or of a task of the VSD benchmark; votes of Label Studio, "
+        "FiftyOne, CSV or parquet; or labels as VSD JSON, TREC qrels (.txt, .qrels), CSV or "
+        "parquet.",
     )
     catalog = forms.ModelChoiceField(
         Catalog.objects.order_by("name"),
@@ -239,6 +241,22 @@ class ImportForm(forms.Form):
         label="Similar from grade",
         help_text="For labels that are grades, 0, 1, 2 …: the least that counts as similar. The "
         "campaign asks for grades then.",
+    )
+    repeats = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "are an error"),
+            (Repeats.FIRST.value, "the first counts"),
+            (Repeats.LAST.value, "the last counts"),
+        ],
+        label="Two answers of one judge to a pair",
+        help_text="For votes.",
+    )
+    control = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Control of Label Studio",
+        help_text="The name of the control with the answers, where several may have them.",
     )
 
     def clean_file(self) -> UploadedFile[bytes]:

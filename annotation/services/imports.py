@@ -16,6 +16,7 @@ from annotation.models import (
     CampaignState,
     Judgement,
     JudgementEvent,
+    QuestionKind,
     QueueEntry,
     Serving,
 )
@@ -33,7 +34,8 @@ class ImportedJudgement(NamedTuple):
     """One row: image ids, user id, the answer, and a reason for a skip.
 
     What is known of when and how it was given may follow; else it counts as given now, under
-    the guidelines in force.
+    the guidelines in force. `kind` may be that of a repeat or of a mirrored pair, whose question
+    is made if the campaign asks the pair itself; of a mirrored pair the images are as shown.
     """
 
     query_id: int
@@ -44,6 +46,7 @@ class ImportedJudgement(NamedTuple):
     decided_at: datetime | None = None
     visible_ms: int = 0
     guideline_version: int | None = None
+    kind: str = QuestionKind.PAIR.value
 
 
 class ImportRefusedError(CampaignError):
@@ -67,8 +70,20 @@ TABLE = """
 drop table if exists pg_temp.given, pg_temp.imported;
 create temporary table given (
     row int, query_id bigint, candidate_id bigint, annotator_id bigint, answer text, reason text,
-    decided_at timestamptz, visible_ms int, guideline_version int
+    decided_at timestamptz, visible_ms int, guideline_version int, kind text
 ) on commit drop
+"""
+AGAIN = """
+insert into annotation_question (uid, campaign_id, kind, query_id, candidate_id, original_id,
+                                 subject, position, phase, n_counted, n_free, is_settled)
+select gen_random_uuid(), q.campaign_id, g.kind, g.query_id, g.candidate_id, q.id, q.subject,
+       0, 0, 0, 0, false
+from (select distinct kind, query_id, candidate_id from given
+      where kind in ('repeat', 'mirror')) g
+join annotation_question q on q.campaign_id = %s and q.kind = 'pair'
+     and q.query_id = case g.kind when 'mirror' then g.candidate_id else g.query_id end
+     and q.candidate_id = case g.kind when 'mirror' then g.query_id else g.candidate_id end
+order by q.id, g.kind on conflict do nothing
 """
 # What is new has its event's id from the beginning, in the order of the rows. UUIDs of one import
 # differ in their last digits, so that their index grows at one place.
@@ -79,7 +94,7 @@ select matched.*, (%(prefix)s || lpad(to_hex(row), 8, '0'))::uuid as uuid,
 from (
     select g.*, q.id as question_id, m.id as member_id, j.answer as existing
     from given g
-    left join annotation_question q on q.campaign_id = %(campaign)s and q.kind = 'pair'
+    left join annotation_question q on q.campaign_id = %(campaign)s and q.kind = g.kind
          and q.query_id = g.query_id and q.candidate_id = g.candidate_id
     left join annotation_panelmember m on m.campaign_id = %(campaign)s
          and m.annotator_id = g.annotator_id
@@ -195,6 +210,7 @@ def import_judgements(
         )
         if len(rows) >= MANY:  # else the planner takes them for a thousand
             cursor.execute("analyze given")
+        cursor.execute(AGAIN, [campaign.pk])
         _match(campaign)
         answers = [*(campaign.kind.scale.answers if campaign.kind.scale else VOTES), *NO_VOTES]
         cursor.execute(PROBLEMS, {"answers": answers, "reasons": list(REASONS)})

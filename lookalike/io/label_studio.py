@@ -6,62 +6,37 @@ which of two images is the better; whether two are similar is asked by Choices.
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import NamedTuple
-from urllib.parse import quote
+from typing import Any, NamedTuple
 
 from lookalike.io.errors import FormatError
 from lookalike.io.image_spellings import plain_name
 from lookalike.io.json_text import JsonText
 from lookalike.io.label_studio_images import ImageKeys
 from lookalike.io.label_studio_tasks import (
+    DETAILS_KEY,
     Answer,
-    LeftOut,
     answers_of_control,
     read_answers,
 )
 from lookalike.io.label_words import DIFFERENT, NO_VOTE, SIMILAR, label_of, plain_word
 from lookalike.io.named_images import NameOf
-from lookalike.io.repeats import Repeats, without_repeats
-from lookalike.io.tables import Row
+from lookalike.io.pair_answers import (
+    CANT_TELL,
+    SKIP,
+    VOTES,
+    AnswerKind,
+    PairAnswer,
+    PairAnswers,
+    details_from,
+    one_answer_each,
+    rules_from,
+)
 from lookalike.io.vote_options import VoteOptions
 
-LOCAL_FILES = "/data/local-files/?d="
 SIDES = frozenset({"left", "right"})
-LABELS = ("different", "similar")
-CONFIG = """<View>
-  <View style="display: flex; gap: 1em">
-    <Image name="query" value="$query"/><Image name="candidate" value="$candidate"/>
-  </View>
-  <Choices name="similarity" toName="query" choice="single-radio" required="true">
-    <Choice value="similar" hotkey="f"/><Choice value="different" hotkey="j"/>
-    <Choice value="can't tell"/>
-  </Choices>
-</View>
-"""
-
-
-class PairVote(NamedTuple):
-    """One user's answer about one pair.
-
-    Attributes:
-        line: of the task.
-        task: its number, from 1.
-        query: name of the image.
-        candidate: likewise.
-        worker: who answered, "" where the file does not say.
-        label: 1 similar, 0 different, None for no vote (can't tell).
-    """
-
-    line: int
-    task: int
-    query: str
-    candidate: str
-    worker: str
-    label: int | None
+COMMENT = "comment"  # the control of texts that judges wrote
 
 
 class PairwiseAnswer(NamedTuple):
@@ -82,19 +57,20 @@ class PairwiseAnswer(NamedTuple):
     reason: str = ""
 
 
-def pair_votes(
-    file: JsonText, options: VoteOptions | None = None, name_of: NameOf = plain_name
-) -> list[PairVote]:
-    """Return what each user said of each pair.
+def label_studio_answers(
+    file: JsonText, options: VoteOptions | None = None, name_of: NameOf | None = None
+) -> PairAnswers:
+    """Return every answer about a pair, with skipped ones and those that are no vote.
 
     A task's pair is named by the keys `query` and `candidate` of its data, or as the options say.
-    Of a user's several annotations of one pair the first or last by their time counts, or they
-    are an error. Several choices of one annotation must say the same.
+    If one user has several annotations of one pair, the first or last by their time counts, or
+    they are an error. Several choices of one annotation must say the same. A skipped annotation
+    is left out if its user answered the pair as well.
 
     Args:
         file: an export, in full or as JSON-MIN.
         options: control, configuration, and which of a user's answers counts.
-        name_of: the name of an image, from its address.
+        name_of: the name of an image, from its path or address; by default the likeliest path.
 
     Raises:
         FormatError: no such control or several that fit, a task without its two images, a choice
@@ -105,74 +81,23 @@ def pair_votes(
     words = SIMILAR | DIFFERENT
     answers = answers_of_control(file.path, answers, words, options.control, left_out)
     keys = ImageKeys(file.path, ("query", "candidate"), options)
-    votes = []
+    answers = sorted([*answers, *left_out.skipped], key=lambda answer: answer.task)
+    left_out.skipped.clear()
+    read: list[PairAnswer] = []
     for answer in _by_time(answers):
-        query, candidate = map(name_of, keys.images(answer))
-        label = _label(file, answer)
-        votes.append(PairVote(answer.line, answer.task, query, candidate, answer.worker, label))
+        try:
+            images = keys.images(answer)
+        except FormatError:
+            if answer.words:
+                raise
+            left_out.skipped.append(answer)  # of a task that is no pair
+            continue
+        query, candidate = (_name(answer, image, name_of) for image in images)
+        read.append(_pair_answer(file, answer, query, candidate))
 
-    def refuse(first: PairVote, second: PairVote) -> FormatError:
-        reason = f"user {second.worker!r} answered this pair before, in line {first.line}"
-        return FormatError(file.path, second.line, f"{reason}; say which counts (--repeats)")
-
-    repeats = options.repeats or Repeats.ERROR
-    counted, n_repeated = without_repeats(votes, _question, repeats, refuse)
-    options.notes.extend(_notes(left_out, n_repeated, repeats))
-    if n_no_vote := sum(vote.label is None for vote in counted):
-        options.notes.append(f"left out: {n_no_vote:,} answers that are no vote (can't tell)")
-    return counted
-
-
-def label_studio_rows(
-    file: JsonText, options: VoteOptions | None = None, name_of: NameOf = plain_name
-) -> Iterator[Row]:
-    """Yield each pair that has a vote with its majority; a tie is different.
-
-    Args:
-        file: as of `pair_votes`.
-        options: as of `pair_votes`.
-        name_of: as of `pair_votes`.
-
-    Raises:
-        FormatError: as `pair_votes`.
-    """
-    options = options or VoteOptions()
-    counts: dict[tuple[str, str], Counter[int]] = {}
-    line_of: dict[tuple[str, str], int] = {}
-    for vote in pair_votes(file, options, name_of):
-        if vote.label is not None:
-            pair = vote.query, vote.candidate
-            counts.setdefault(pair, Counter())[vote.label] += 1
-            line_of.setdefault(pair, vote.line)
-    if n_ties := sum(count[0] == count[1] for count in counts.values()):
-        options.notes.append(f"{n_ties:,} pairs with a tie are different")
-    for pair, count in counts.items():
-        yield Row(line_of[pair], *pair, int(count[1] > count[0]))
-
-
-def label_studio_pieces(labels: Iterable[tuple[str, str, int]]) -> Iterator[str]:
-    """Yield labelled pairs as tasks, one a line, for CONFIG; images from local file storage.
-
-    Raises:
-        ValueError: a label outside {0, 1}.
-    """
-    before = "[\n"
-    for query, candidate, label in labels:
-        if label not in (0, 1):
-            raise ValueError(f"label {label!r} of {query!r}, {candidate!r} is neither 0 nor 1")
-        choice = {
-            "from_name": "similarity",
-            "to_name": "query",
-            "type": "choices",
-            "value": {"choices": [LABELS[label]]},
-        }
-        task = {
-            "data": {"query": _address(query), "candidate": _address(candidate)},
-            "annotations": [{"result": [choice], "was_cancelled": False}],
-        }
-        yield before + json.dumps(task, ensure_ascii=False)
-        before = ",\n"
-    yield "[]\n" if before == "[\n" else "\n]\n"
+    counted, notes = one_answer_each(file.path, read, options.repeats)
+    left_out.controls.pop(COMMENT, None)  # it is read
+    return PairAnswers(counted, **_rules(file), notes=(*left_out.notes(), *notes))
 
 
 def pairwise_answers(
@@ -185,9 +110,9 @@ def pairwise_answers(
     `options.repeats` every answer of a user counts.
 
     Args:
-        file: as of `pair_votes`.
-        options: as of `pair_votes`.
-        name_of: as of `pair_votes`.
+        file: as of `label_studio_answers`.
+        options: as of `label_studio_answers`.
+        name_of: the name of an image, from its address.
 
     Raises:
         FormatError: no such control or several that fit, no task, or one without three images.
@@ -220,32 +145,89 @@ def _by_time(answers: list[Answer]) -> Iterator[Answer]:
         yield from sorted(same, key=lambda one: one.time) if all(a.time for a in same) else same
 
 
-def _question(vote: PairVote) -> tuple[str, ...] | None:
-    return (vote.worker, vote.query, vote.candidate) if vote.worker else None
+def _pair_answer(file: JsonText, answer: Answer, query: str, candidate: str) -> PairAnswer:
+    """Return an answer with its details: ours, or what Label Studio knows of any annotation."""
+    results = answer.annotation.get("result")
+    results = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
+    word = _answer(file, answer)
+    details: dict[str, Any] = {"decided_at": answer.time, "visible_ms": _visible_ms(answer)}
+    if (ours := _details(results)) is not None:
+        details = details_from(file.path, answer.line, ours)
+    elif word in (CANT_TELL, SKIP):
+        details["is_counted"] = False
+    kind = details.get("kind", AnswerKind.PAIR)
+    return PairAnswer(
+        query,
+        candidate,
+        "" if kind is AnswerKind.RULING else answer.worker,
+        word,
+        comments=_comments(results),
+        line=answer.line,
+        **details,
+    )
 
 
-def _label(file: JsonText, answer: Answer) -> int | None:
-    labels = {_vote(file, answer.line, word) for word in answer.words}
-    if len(labels) != 1:
+def _details(results: list[dict[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the details that `label_studio_pieces` wrote; None of an annotation made elsewhere."""
+    for result in results:
+        meta = result.get("meta")
+        if isinstance(meta, dict) and isinstance(meta.get(DETAILS_KEY), dict):
+            details: Mapping[str, Any] = meta[DETAILS_KEY]
+            return details
+    return None
+
+
+def _comments(results: list[dict[str, Any]]) -> tuple[str, ...]:
+    texts: list[str] = []
+    for result in results:
+        value = result.get("value")
+        if result.get("from_name") == COMMENT and isinstance(value, dict):
+            text = value.get("text")
+            texts += [str(one) for one in (text if isinstance(text, list) else [text]) if one]
+    return tuple(texts)
+
+
+def _visible_ms(answer: Answer) -> int:
+    """Return the lead time of an annotation, which is in seconds, in ms; 0 where unknown."""
+    seconds = answer.annotation.get("lead_time")
+    is_time = isinstance(seconds, (int, float)) and 0 <= seconds < 2_000_000
+    return round(seconds * 1000) if is_time and seconds else 0
+
+
+def _name(answer: Answer, address: str, name_of: NameOf | None) -> str:
+    """Return the path that the task states for an address, or that the address means."""
+    stated = answer.data.get(DETAILS_KEY)
+    names = stated.get("names") if isinstance(stated, dict) else None
+    path = names.get(address) if isinstance(names, dict) else None
+    if isinstance(path, str) and path:
+        return path if name_of is None else name_of(path)
+    return (name_of or plain_name)(address)
+
+
+def _rules(file: JsonText) -> dict[str, Any]:
+    """Return the rules that the first task states."""
+    for line, task in file.entries():
+        data = task.get("data") if isinstance(task, dict) else None
+        stated = data.get(DETAILS_KEY) if isinstance(data, dict) else None
+        return rules_from(file.path, line, stated)
+    return {}
+
+
+def _answer(file: JsonText, answer: Answer) -> str:
+    if not answer.words:
+        return SKIP
+    said = {_word(file, answer.line, word) for word in answer.words}
+    if len(said) != 1:
         shown = ", ".join(map(repr, answer.words))
         raise FormatError(file.path, answer.line, f"the choices {shown} contradict each other")
-    return labels.pop()
+    return said.pop()
 
 
-def _notes(left_out: LeftOut, n_repeated: int, repeats: Repeats) -> list[str]:
-    notes = left_out.notes()
-    if n_repeated:
-        notes.append(f"left out: {n_repeated:,} repeated answers; the {repeats} one counts")
-    return notes
-
-
-def _vote(file: JsonText, line: int, choice: str) -> int | None:
+def _word(file: JsonText, line: int, choice: str) -> str:
     label = label_of(choice)
-    if label is not None or plain_word(choice) in NO_VOTE:
-        return label
+    if label is not None:
+        return VOTES[label]
+    if plain_word(choice) in NO_VOTE:
+        return SKIP if plain_word(choice) == SKIP else CANT_TELL
     reason = f"the choice {choice!r} is neither similar nor different"
     raise FormatError(file.path, line, reason)
-
-
-def _address(path: str) -> str:
-    return LOCAL_FILES + quote(path)

@@ -17,6 +17,8 @@ from lookalike.io.image_spellings import PICTURE, plain_name
 from lookalike.io.json_text import JsonText
 from lookalike.io.label_words import plain_word
 
+JUDGE_DOMAIN = "@lookalike.invalid"  # of the addresses that stand for pseudonyms
+DETAILS_KEY = "lookalike"  # in the data of a task and the meta of a result: what we alone write
 MIN_KEYS = frozenset(
     {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "inner_id"}
 )
@@ -35,6 +37,7 @@ class Answer(NamedTuple):
         words: choices, or what is selected.
         worker: who answered, "" where the file does not say.
         time: when it was last changed, "" where unknown.
+        annotation: the whole annotation; empty in JSON-MIN.
     """
 
     line: int
@@ -45,6 +48,7 @@ class Answer(NamedTuple):
     words: tuple[str, ...]
     worker: str
     time: str
+    annotation: Mapping[str, Any] = {}
 
 
 @dataclass
@@ -52,14 +56,14 @@ class LeftOut:
     """What an export holds besides the answers that are read.
 
     Attributes:
-        skipped: annotations that were skipped (cancelled).
+        skipped: annotations that were skipped (cancelled), without words.
         predictions: of models.
         drafts: not submitted.
         unanswered: tasks without an annotation.
         controls: {control: answers given with it that are not read}.
     """
 
-    skipped: int = 0
+    skipped: list[Answer] = field(default_factory=list)
     predictions: int = 0
     drafts: int = 0
     unanswered: int = 0
@@ -68,7 +72,7 @@ class LeftOut:
     def notes(self) -> list[str]:
         """Return a sentence for each kind that there is."""
         counts = {
-            "skipped annotations": self.skipped,
+            "skipped annotations": len(self.skipped),
             "predictions": self.predictions,
             "drafts": self.drafts,
             "tasks without an annotation": self.unanswered,
@@ -165,13 +169,14 @@ def _task_answers(
     for annotation in annotations or ():
         if not isinstance(annotation, dict):
             continue
-        if annotation.get("was_cancelled") or annotation.get("skipped"):
-            left_out.skipped += 1
-            continue
         worker = _worker(annotation.get("completed_by"))
         time = str(annotation.get("updated_at") or annotation.get("created_at") or "")
+        blank = Answer(line, number, task["data"], "", (), (), worker, time, annotation)
+        if annotation.get("was_cancelled") or annotation.get("skipped"):
+            left_out.skipped.append(blank)
+            continue
         for control, objects, words in _results(annotation.get("result")):
-            yield Answer(line, number, task["data"], control, objects, words, worker, time)
+            yield blank._replace(control=control, objects=objects, words=words)
 
 
 def _results(results: object) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -185,7 +190,8 @@ def _results(results: object) -> Iterator[tuple[str, tuple[str, ...], tuple[str,
         words = said.setdefault(str(result.get("from_name") or ""), (objects, []))[1]
         words += _words(value)
     for control, (objects, words) in said.items():
-        yield control, objects, tuple(dict.fromkeys(words))
+        if words:
+            yield control, objects, tuple(dict.fromkeys(words))
 
 
 def _words(value: Mapping[str, Any]) -> list[str]:
@@ -202,8 +208,9 @@ def _words(value: Mapping[str, Any]) -> list[str]:
 def _min_answers(line: int, number: int, task: Mapping[str, Any]) -> Iterator[Answer]:
     """Yield the answers of a row of JSON-MIN, where each key may be of a control or of the data."""
     data = {key: value for key, value in task.items() if key not in MIN_KEYS}
+    answers = {key: value for key, value in data.items() if key != DETAILS_KEY}
     time = str(task.get("updated_at") or task.get("created_at") or "")
-    for key, value in data.items():
+    for key, value in answers.items():
         if isinstance(value, dict):
             words = _words(value)
         elif isinstance(value, str) and not names_picture(value):
@@ -217,7 +224,7 @@ def _min_answers(line: int, number: int, task: Mapping[str, Any]) -> Iterator[An
 def _worker(held: object) -> str:
     if isinstance(held, dict):
         held = held.get("email") or held.get("username") or held.get("id")
-    return "" if held is None else str(held)
+    return "" if held is None else str(held).removesuffix(JUDGE_DOMAIN)
 
 
 def names_picture(value: object) -> bool:

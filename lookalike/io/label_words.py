@@ -4,6 +4,7 @@ from __future__ import annotations
 
 SIMILAR = frozenset({"similar", "same", "yes", "match", "1", "true"})
 DIFFERENT = frozenset({"different", "dissimilar", "not similar", "no", "no match", "0", "false"})
+SIMILAR_VOTE, DIFFERENT_VOTE = "similar", "different"
 NO_VOTE = frozenset({"can't tell", "cant tell", "cannot tell", "cant_tell", "unsure", "skip"})
 
 

@@ -8,15 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lookalike.io.answer_files import answers_in
 from lookalike.io.column_table import ColumnTable, column_names
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
-from lookalike.io.image_spellings import plain_name
 from lookalike.io.json_text import JsonText, read_json
-from lookalike.io.label_studio import label_studio_rows
-from lookalike.io.label_studio_tasks import is_label_studio
 from lookalike.io.line_formats import csv_rows, jsonl_rows, trec_qrels_rows
 from lookalike.io.named_images import NameOf
+from lookalike.io.pair_answers import label_rows
 from lookalike.io.pair_columns import is_header
 from lookalike.io.pair_objects import nested_pairs
 from lookalike.io.parquet import n_values, parquet_rows, values_of
@@ -36,7 +35,7 @@ def read_qrels(
     *,
     min_rel: int | None = None,
     options: VoteOptions | None = None,
-    name_of: NameOf = plain_name,
+    name_of: NameOf | None = None,
 ) -> Qrels:
     """Return the labels in a file of VSD, Label Studio or nested JSON, TREC, CSV, JSONL or parquet.
 
@@ -50,7 +49,7 @@ def read_qrels(
             negative grade marks a pair of the pool that was not judged, as in trec_eval. nDCG
             takes the grades as gains.
         options: how to read the votes of Label Studio; receives notes on what is left out.
-        name_of: the name of an image from its address in Label Studio.
+        name_of: the name of an image from its path or address in Label Studio or FiftyOne.
 
     Raises:
         FormatError: a malformed line, a label outside {0, 1}, conflicting labels, no pairs.
@@ -74,11 +73,12 @@ def read_qrels(
 
 
 def _json_rows(
-    file: JsonText, options: VoteOptions | None, name_of: NameOf
+    file: JsonText, options: VoteOptions | None, name_of: NameOf | None
 ) -> tuple[Iterator[Row], str]:
     """Return the pairs of a JSON file and what a row is called: Label Studio, VSD, or others."""
-    if is_label_studio(file):
-        return label_studio_rows(file, options, name_of), "line"
+    options = options or VoteOptions()
+    if (answers := answers_in(file, options, name_of)) is not None:
+        return label_rows(answers, options.notes), "line"
     if not isinstance(file.value, list):
         pairs = nested_pairs(file, "label")
         return (Row(place, *pair) for place, pair in enumerate(pairs, 1)), "entry"

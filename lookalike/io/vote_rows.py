@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from lookalike.io.answer_files import answers_in
 from lookalike.io.column_table import ColumnTable, column_names
 from lookalike.io.errors import FormatError
 from lookalike.io.json_text import read_json
 from lookalike.io.judgements import counted_answers, holds_judgements
-from lookalike.io.label_studio import LABELS, pair_votes
-from lookalike.io.label_studio_tasks import is_label_studio
 from lookalike.io.numbered_rows import read_rows
+from lookalike.io.pair_answers import votes_of
 from lookalike.io.text_files import encoding_of
 from lookalike.io.vote_options import VoteOptions
 
@@ -46,7 +46,7 @@ class VoteRow(NamedTuple):
 
 def vote_rows(path: str | Path, options: VoteOptions, problems: list[str]) -> Iterator[VoteRow]:
     """Yield the votes of a file: item,worker,label or query,candidate,annotator,value as CSV or
-    parquet, a release's judgements that count, or Label Studio's JSON.
+    parquet, a release's judgements that count, or JSON of Label Studio or FiftyOne.
 
     Args:
         path: the file.
@@ -60,19 +60,25 @@ def vote_rows(path: str | Path, options: VoteOptions, problems: list[str]) -> It
     path = Path(path)
     if not path.exists():
         yield from _rows(read_rows(path, ITEMS, problems))  # which says so
-    elif _begins_json(path):
-        yield from _label_studio(path, options)
+    elif begins_json(path):
+        yield from _answers(path, options)
     elif holds_judgements(path):
         for row, (query, image, judge, answer) in counted_answers(path):
             yield VoteRow(row, query, image, judge, answer)
     else:
         names = column_names(path)
-        columns = next((one for one in SCHEMAS if set(one) <= set(names)), ITEMS)
+        columns = schema_of(names) or ITEMS
         table = ColumnTable(path, columns)
         yield from _rows(iter(table) if table.is_parquet else read_rows(path, columns, problems))
 
 
-def _begins_json(path: Path) -> bool:
+def schema_of(names: Collection[str]) -> tuple[str, ...]:
+    """Return the columns of votes among those of a table, those of pairs first."""
+    return next((one for one in SCHEMAS if set(one) <= set(names)), ())
+
+
+def begins_json(path: Path) -> bool:
+    """Whether a file begins as JSON does."""
     with path.open("rb") as file:
         head = file.read(4096)
     return head.decode(encoding_of(head), "replace").lstrip()[:1] in ("[", "{")
@@ -84,11 +90,11 @@ def _rows(rows: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[VoteRow]:
         yield VoteRow(row, item, candidate[0] if candidate else "", worker, label)
 
 
-def _label_studio(path: Path, options: VoteOptions) -> Iterator[VoteRow]:
-    file = read_json(path)
-    if not is_label_studio(file):
-        raise FormatError(path, 1, f"no votes: JSON of Label Studio, or a table of {ITEMS}")
-    for place, vote in enumerate(pair_votes(file, options), 1):
-        if vote.label is not None:
-            worker = vote.worker or f"annotation {place}"
-            yield VoteRow(vote.line, vote.query, vote.candidate, worker, LABELS[vote.label])
+def _answers(path: Path, options: VoteOptions) -> Iterator[VoteRow]:
+    answers = answers_in(read_json(path), options)
+    if answers is None:
+        known = "JSON of Label Studio or FiftyOne"
+        raise FormatError(path, 1, f"no votes: {known}, or a table of {ITEMS}")
+    for place, vote in enumerate(votes_of(answers, options.notes), 1):
+        judge = vote.judge or f"annotation {place}"
+        yield VoteRow(vote.line, vote.query, vote.candidate, judge, vote.answer)

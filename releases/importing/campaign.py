@@ -13,6 +13,7 @@ from annotation.models import (
     Guideline,
     Judgement,
     Question,
+    QuestionKind,
 )
 from annotation.notions import AskedNotion
 from annotation.services import create_campaign, exclude_answers, open_campaign
@@ -149,22 +150,31 @@ def store_judgements(
         return 0
     n_imported = import_judgements(campaign=campaign, rows=judgements).n_imported
     pairs = {
-        (*images.pair(row), judges[row["annotator"]].pk) for row in rows if not row["is_counted"]
+        (QuestionKind.PAIR.value, *images.pair(row), judges[row["annotator"]].pk)
+        for row in rows
+        if not row["is_counted"]
     }
-    _exclude_uncounted(campaign, pairs, f"Not counted in {folder.info['name']}")
+    exclude_uncounted(campaign, pairs, f"Not counted in {folder.info['name']}")
     return n_imported
 
 
-def _exclude_uncounted(
-    campaign: Campaign, uncounted: set[tuple[int, int, int]], reason: str
+def exclude_uncounted(
+    campaign: Campaign, uncounted: set[tuple[str, int, int, int]], reason: str
 ) -> None:
-    """Exclude the votes that count here and did not in the release: its admins excluded them.
+    """Exclude the votes that count here and did not where they come from.
 
     With k of n a surplus vote takes an excluded one's place, and may be such a vote itself.
+
+    Args:
+        campaign: with all its judgements.
+        uncounted: kind of the question, query and candidate (image ids), and user id of the judge.
+        reason: kept with each.
     """
     held = Judgement.objects.filter(question__campaign=campaign, is_counted=True).order_by("pk")
-    columns = ("event__uuid", "question__query_id", "question__candidate_id",
-               "member__annotator_id")  # fmt: skip
+    columns = (
+        *("event__uuid", "question__kind", "question__query_id", "question__candidate_id"),
+        "member__annotator_id",
+    )
     while events := [
         event for event, *key in held.values_list(*columns) if tuple(key) in uncounted
     ]:

@@ -15,6 +15,8 @@ from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.progress import Steps
 from lookalike.io.errors import InputError, message_with_names
+from lookalike.io.repeats import Repeats
+from lookalike.io.vote_options import VoteOptions
 from releases.importing.release import Imported, import_any
 from releases.site.queries import IMPORT_TASK
 
@@ -29,6 +31,8 @@ def request_import(
     catalog: Catalog,
     query_catalog: Catalog | None,
     min_rel: int | None,
+    repeats: str = "",
+    control: str = "",
     owner: User,
 ) -> Job:
     """Keep an upload and queue its import.
@@ -52,6 +56,8 @@ def request_import(
                 "catalog": catalog.slug,
                 "query_catalog": query_catalog.slug if query_catalog else "",
                 "min_rel": min_rel,
+                "repeats": repeats,
+                "control": control,
             },
             owner=owner,
         )
@@ -76,6 +82,10 @@ def import_back(progress: JobProgress) -> dict[str, Any]:
     if not path.exists():
         raise JobError(f"The upload of {file_name} is no longer kept. Import it again.")
     steps = Steps(progress, N_STEPS)
+    options = VoteOptions(  # jobs that earlier versions queued have none
+        repeats=Repeats(arguments["repeats"]) if arguments.get("repeats") else None,
+        control=arguments.get("control", ""),
+    )
     try:
         made = import_any(
             source=path,
@@ -83,9 +93,10 @@ def import_back(progress: JobProgress) -> dict[str, Any]:
             name=arguments["name"],
             catalog=_catalog(arguments["catalog"]),
             query_catalog=_catalog(query_catalog) if query_catalog else None,
-            min_rel=arguments.get("min_rel"),  # jobs queued by earlier versions have none
+            min_rel=arguments.get("min_rel"),
+            options=options,
             progress=steps,
-            mark=lambda made: _mark(progress, made),
+            mark=lambda made: _mark(progress, made, options.notes),
         )
     except (InputError, CampaignError, OSError) as problem:
         raise JobError(message_with_names(problem, {path: file_name})) from problem
@@ -94,10 +105,11 @@ def import_back(progress: JobProgress) -> dict[str, Any]:
     return {
         "campaigns": [campaign.slug for campaign in made.campaigns],
         "n_judgements": made.n_judgements,
+        "notes": options.notes,
     }
 
 
-def _mark(progress: JobProgress, made: Imported) -> None:
+def _mark(progress: JobProgress, made: Imported, notes: list[str]) -> None:
     """Note in the job what it made, in the transaction that makes it.
 
     Raises:
@@ -106,6 +118,7 @@ def _mark(progress: JobProgress, made: Imported) -> None:
     noted = {
         "campaigns": [str(campaign.uid) for campaign in made.campaigns],
         "n_judgements": made.n_judgements,
+        "notes": notes,
     }
     progress.hold()
     job = progress.job
@@ -117,7 +130,10 @@ def _stored_before(job: Job) -> dict[str, Any]:
     noted = job.arguments.get("made", {})
     campaigns = Campaign.objects.filter(uid__in=noted.get("campaigns", [])).order_by("slug")
     slugs = list(campaigns.values_list("slug", flat=True))
-    return {"campaigns": slugs, "n_judgements": noted["n_judgements"]} if slugs else {}
+    if not slugs:
+        return {}
+    notes = noted.get("notes", [])
+    return {"campaigns": slugs, "n_judgements": noted["n_judgements"], "notes": notes}
 
 
 def _catalog(slug: str) -> Catalog:

@@ -51,8 +51,8 @@ def import_labels(
         CampaignError: the slug is taken.
     """
     scale, answers = _answers(labels, similar_from, source_name)
-    candidate_ids = _found(labels.candidate_ids, catalog, source_name)
-    query_ids = _found(labels.query_ids, query_catalog or catalog, source_name)
+    candidate_ids = images_named(labels.candidate_ids, catalog, source_name)
+    query_ids = images_named(labels.query_ids, query_catalog or catalog, source_name)
     pairs = [(query_ids[query], candidate_ids[image]) for query, image, _ in labels]
     judge = make_account(f"{slug}-labels")
     campaign = create_campaign(
@@ -93,7 +93,7 @@ def _answers(
     return scale, [scale.answer(grade) for grade in labels.grades.tolist()]
 
 
-def _found(names: Collection[str], catalog: Catalog, source_name: str) -> dict[str, int]:
+def images_named(names: Collection[str], catalog: Catalog, source_name: str) -> dict[str, int]:
     """Return the images of a catalog that names stand for.
 
     Raises:

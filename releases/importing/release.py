@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
@@ -15,7 +16,10 @@ from conditional.models import TripletSet
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
+from lookalike.io.pair_answers import PairAnswers
+from lookalike.io.read_pair_answers import read_pair_answers
 from lookalike.io.tables import Qrels
+from lookalike.io.vote_options import VoteOptions
 from lookalike.io.vsd_task import read_vsd_task
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import is_release, unpacked
@@ -24,6 +28,7 @@ from lookalike.release.format.layout import MANIFEST, has_sets
 from lookalike.release.rounds import judged_share
 from lookalike.release.verify import verify_unpacked
 from pooling.models import PoolCampaign
+from releases.importing.answers import import_answers
 from releases.importing.campaign import (
     make_campaign,
     make_judges,
@@ -56,6 +61,7 @@ def import_any(
     query_catalog: Catalog | None = None,
     name: str = "",
     min_rel: int | None = None,
+    options: VoteOptions | None = None,
     progress: Progress = SILENT,
     mark: Callable[[Imported], None] = lambda made: None,
 ) -> Imported:
@@ -74,6 +80,7 @@ def import_any(
         name: of the campaign, for labels and tasks.
         min_rel: the least grade that counts as similar, for labels with grades; they become a
             campaign that asks for grades.
+        options: how to read votes; receives notes on what is left out.
         progress: told what is done now.
         mark: given what was made, before it is committed: what it stores is stored with it.
 
@@ -82,17 +89,21 @@ def import_any(
             keeps labels back, or images that the catalogs lack.
         CampaignError: the slug is taken.
     """
-    if (labels := _labels(source, min_rel, progress)) is not None:
+    options = options or VoteOptions()
+    common: dict[str, Any] = {
+        "source_name": source.name,
+        "slug": slug,
+        "name": name or slug,
+        "catalog": catalog,
+        "query_catalog": query_catalog,
+    }
+    labels = _labels(source, min_rel, options, progress)
+    if labels is not None:
         with transaction.atomic():
-            campaign, n = import_labels(
-                labels=labels,
-                source_name=source.name,
-                slug=slug,
-                name=name or slug,
-                catalog=catalog,
-                query_catalog=query_catalog,
-                similar_from=min_rel,
-            )
+            if isinstance(labels, Qrels):
+                campaign, n = import_labels(labels=labels, similar_from=min_rel, **common)
+            else:
+                campaign, n = import_answers(answers=labels, **common)
             made = Imported([campaign], n)
             mark(made)
         return made
@@ -118,8 +129,10 @@ def import_any(
         return made
 
 
-def _labels(source: Path, min_rel: int | None, progress: Progress) -> Qrels | None:
-    """Return the labels of a file or of a VSD task; None where `source` must be a release.
+def _labels(
+    source: Path, min_rel: int | None, options: VoteOptions, progress: Progress
+) -> Qrels | PairAnswers | None:
+    """Return the answers or labels of a file or VSD task; None where `source` must be a release.
 
     Raises:
         FormatError: they cannot be read.
@@ -140,7 +153,11 @@ def _labels(source: Path, min_rel: int | None, progress: Progress) -> Qrels | No
             ) from problem
     if is_file:
         progress.note("Reading labels")
-        return read_qrels(source, min_rel=min_rel)
+        answers = read_pair_answers(source, options) if min_rel is None else None
+        if answers is not None:
+            options.notes.extend(note for note in answers.notes if note not in options.notes)
+            return answers
+        return read_qrels(source, min_rel=min_rel, options=options)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_release_is_imported_by_a_worker_and_linked(
     job = done()
     assert (job.state, job.error) == (JobState.SUCCEEDED, "")
     n = Judgement.objects.filter(question__campaign__slug="again").count()
-    assert job.result == {"campaigns": ["again"], "n_judgements": n}
+    assert job.result == {"campaigns": ["again"], "n_judgements": n, "notes": []}
     assert not kept_path(job.arguments["file"]).exists()
     page = admin.get(PAGE).content.decode()
     assert 'href="/campaigns/again/"' in page
@@ -65,6 +66,34 @@ def test_labels_are_imported(admin: Client, release: Release, world: World, name
     post(admin, world, files_folder(release) / name, name="From a file")
     assert done().result["campaigns"] == ["again"]
     assert Campaign.objects.get(slug="again").name == "From a file"
+
+
+def test_votes_of_label_studio_are_imported_by_their_control_and_rule_for_repeats(
+    admin: Client, world: World, tmp_path: Path
+) -> None:
+    def annotation(word: str) -> dict[str, object]:
+        choices = {"similarity": word, "same_brand": "no"}
+        result = [
+            {"from_name": name, "to_name": "query", "value": {"choices": [choice]}}
+            for name, choice in choices.items()
+        ]
+        return {"completed_by": 7, "result": result}
+
+    path = tmp_path / "tasks.json"
+    data = {"query": "views of/0.png", "candidate": "views of/1.png"}
+    annotations = [annotation("similar"), annotation("different")]
+    path.write_text(json.dumps([{"data": data, "annotations": annotations}]))
+    post(admin, world, path)
+    assert "--control" in done().error
+    Job.objects.all().delete()
+    post(admin, world, path, control="similarity", repeats="last")
+    job = done()
+    assert (job.error, job.result["campaigns"]) == ("", ["again"])
+    assert len(job.result["notes"]) == 2
+    held = Judgement.objects.filter(question__campaign__slug="again")
+    assert list(held.values_list("member__annotator__username", "answer")) == [
+        ("again-7", "different")
+    ]
 
 
 def test_what_is_wrong_is_listed_under_the_giver_s_name_of_the_file(

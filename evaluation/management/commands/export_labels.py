@@ -17,12 +17,19 @@ from lookalike.io.errors import InputError
 
 
 class Command(BaseCommand):
-    help = "Write a campaign's labels to a file, whole or not at all; - is standard output."
+    help = (
+        "Write a campaign's labels or answers to a file, whole or not at all; - is standard output."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="slug of the campaign")
         parser.add_argument("out", type=Path)
         parser.add_argument("--format", choices=sorted(FORMATS), required=True)
+        parser.add_argument(
+            "--comments",
+            action="store_true",
+            help="with what judges wrote, which may tell who they are (label-studio, fiftyone)",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -31,7 +38,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no campaign “{options['campaign']}”.")
         out: Path = options["out"]
         try:
-            pieces = export_pieces(campaign, options["format"])
+            pieces = export_pieces(campaign, options["format"], with_comments=options["comments"])
             if str(out) == "-":
                 sys.stdout.buffer.writelines(pieces)
                 return

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from lookalike.conditional.formats.triplet_files import read_triplets
 from lookalike.io.errors import FormatError
 from lookalike.io.image_spellings import normal_path
-from lookalike.io.label_studio import CONFIG, LOCAL_FILES, label_studio_pieces
+from lookalike.io.label_studio_export import CONFIG, LOCAL_FILES, label_studio_pieces
 from lookalike.io.labels import read_qrels
+from lookalike.io.pair_answers import VOTES, PairAnswer, PairAnswers
 from lookalike.io.repeats import Repeats
 from lookalike.io.vote_options import VoteOptions
 from tests.paths import ROOT
@@ -34,6 +35,11 @@ def choice(word: str, **more: Any) -> dict[str, Any]:
 def written(path: Path, tasks: list[dict[str, Any]]) -> Path:
     path.write_text(json.dumps(tasks))
     return path
+
+
+def votes_on(labels: list[tuple[str, str, int]]) -> PairAnswers:
+    """Return one judge's votes that give these labels."""
+    return PairAnswers([PairAnswer(q, c, "a01", VOTES[label]) for q, c, label in labels])
 
 
 def test_the_majority_of_the_annotations_is_the_label(tmp_path: Path) -> None:
@@ -84,11 +90,9 @@ def test_the_document_shows_the_interface_that_the_tasks_are_for() -> None:
 def test_labels_there_and_back_are_the_same(tmp_path: Path) -> None:
     labels = [("shop/é 1.jpg", "b&c=d.png", 1), ("shop/é 1.jpg", "x.jpg", 0)]
     path = tmp_path / "tasks.json"
-    path.write_text("".join(label_studio_pieces(labels)))
+    path.write_text("".join(label_studio_pieces(votes_on(labels))))
     assert sorted(read_qrels(path)) == sorted(labels)
-    assert json.loads("".join(label_studio_pieces([]))) == []
-    with pytest.raises(ValueError, match="neither 0 nor 1"):
-        list(label_studio_pieces([("q", "a", 2)]))
+    assert json.loads("".join(label_studio_pieces(votes_on([])))) == []
 
 
 @pytest.mark.parametrize(
@@ -378,7 +382,7 @@ def test_labels_of_any_names_come_back_as_they_were(
 ) -> None:
     if labels:
         path = tmp_path_factory.mktemp("ls") / "tasks.json"
-        path.write_text("".join(label_studio_pieces(labels)))
+        path.write_text("".join(label_studio_pieces(votes_on(labels))))
         assert sorted(read_qrels(path)) == sorted(labels)
 
 

@@ -1,4 +1,4 @@
-"""FiftyOne's own reader of a CSVDataset on what we write, where FiftyOne is installed.
+"""FiftyOne's own readers on what we write, where FiftyOne is installed.
 
 It brings 60 packages and a database server, so CI does without it; the reader needs no server.
 """
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.io.labels import read_qrels
+from lookalike.io.fiftyone import fiftyone_pieces
+from lookalike.io.pair_answers import PairAnswer, PairAnswers
 from tests.lookalike.release.derived import derive_again
 
 fiftyone = pytest.importorskip(
@@ -30,12 +31,19 @@ def test_fiftyone_reads_the_pictures_of_a_release_with_their_columns(tmp_path: P
     assert {one["product_id"] for one in samples} == {f"p{n}" for n in range(10)}
 
 
-def test_fiftyone_reads_exported_pairs_with_query_and_label(tmp_path: Path) -> None:
-    for name in ("b.png", "c.png"):
-        (tmp_path / name).touch()  # it reads rows of pictures that are there
-    path = tmp_path / "pairs.csv"
-    path.write_text("filepath,query,label\nb.png,a.png,1\nc.png,a.png,0\n")
-    importer = fiftyone.CSVDatasetImporter(data_path=str(tmp_path), labels_path=str(path))
+def test_fiftyone_reads_every_vote_of_exported_pairs(tmp_path: Path) -> None:
+    importers = pytest.importorskip("fiftyone.utils.data.importers")
+    said = [
+        PairAnswer("q%5C.png", "H&M/a#?.png", "a01", "similar", visible_ms=100),
+        PairAnswer("q%5C.png", "H&M/a#?.png", "a02", "skip", is_counted=False, comments=("é",)),
+    ]
+    (tmp_path / "samples.json").write_text("".join(fiftyone_pieces(PairAnswers(said))))
+    importer = importers.LegacyFiftyOneDatasetImporter(str(tmp_path), rel_dir="/photos")
     with importer:
-        found = [(one["query"], Path(one.filepath).name, int(one["label"])) for one in importer]
-    assert found == list(read_qrels(path)) == [("a.png", "b.png", 1), ("a.png", "c.png", 0)]
+        [sample] = list(importer)
+    assert (sample.filepath, sample["query"]) == ("/photos/H&M/a#?.png", "q%5C.png")
+    votes = [
+        (one["judge"], one.label, one["visible_ms"] if one.has_field("visible_ms") else 0)
+        for one in sample["votes"].classifications
+    ]
+    assert votes == [("a01", "similar", 100), ("a02", "skip", 0)]
