@@ -11,10 +11,10 @@ from lookalike.images.metadata_columns import NO_COLUMN
 
 LEFT_OUT = "left out"
 COLUMN_USES = [
-    ("file", "names the file"),
-    ("product", "product"),
-    ("attribute", "attribute"),
-    (LEFT_OUT, "left out"),
+    ("file", "File name"),
+    ("product", "Product"),
+    ("attribute", "Attribute"),
+    (LEFT_OUT, "Ignored"),
 ]
 
 
@@ -28,7 +28,7 @@ class TableForm(forms.Form):
     accept_findings = forms.BooleanField(label="Take the values as they stand", required=False)
 
     def __init__(self, *args: Any, preview: Preview, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, label_suffix="", **kwargs)
         self._names = [name for name, _ in preview.columns]
         for at, (name, use) in enumerate(preview.columns):
             self.fields[f"column_{at}"] = forms.ChoiceField(

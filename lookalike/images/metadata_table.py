@@ -42,7 +42,7 @@ class MetadataTable:
         header: names of the columns.
         rows: below the header.
         format: "CSV", "Excel", "OpenDocument", "JSON lines" or "parquet".
-        details: how it was read, such as "semicolons" or "cp1252, a guess", for people.
+        details: how it was read, such as "semicolons" or "encoding cp1252 (a guess)", for people.
         problems: rows that cannot be used.
     """
 
@@ -82,8 +82,8 @@ def read_table(content: bytes, name: str) -> MetadataTable:
         raise
     except InputError as problem:
         raise MetadataError(str(problem)) from problem
-    guess = ", a guess" if decoded.is_guess else ""
-    table.details.append(f"{decoded.encoding}{guess}")
+    guess = " (a guess)" if decoded.is_guess else ""
+    table.details.append(f"encoding {decoded.encoding}{guess}")
     return table
 
 
