@@ -28,7 +28,7 @@ class TableForm(forms.Form):
     accept_findings = forms.BooleanField(label="Take the values as they stand", required=False)
 
     def __init__(self, *args: Any, preview: Preview, **kwargs: Any) -> None:
-        super().__init__(*args, label_suffix="", **kwargs)
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
         self._names = [name for name, _ in preview.columns]
         for at, (name, use) in enumerate(preview.columns):
             self.fields[f"column_{at}"] = forms.ChoiceField(
