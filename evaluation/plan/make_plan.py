@@ -59,6 +59,7 @@ def make_plan(
         cheapest=None if best is None else best.design,
         neighbours=[] if best is None else [list(pair) for pair in best.neighbours],
         n_pilot_queries=tried_on.pool.n_queries,
+        n_pilot_units=tried_on.pool.n_units,
         n_pilot_models=len(tried_on.pool.models),
         has_rules=campaign is not None and _has_rules(campaign),
     )

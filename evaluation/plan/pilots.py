@@ -36,7 +36,9 @@ def pilot_of(campaign: Campaign, progress: Progress) -> Pilot:
             raise JobError(f"“{campaign}” has no pool any more, and a plan starts from one.")
         task = pooled_task(inputs.pool, inputs.images, by_rules=True)
         runs = ranked_runs(task, pooled_models(inputs), inputs.proposals, progress)
-        named = named_pool(inputs.proposals, runs, products=inputs.products)
+        named = named_pool(
+            inputs.proposals, runs, products=inputs.products, unit_of=inputs.product_of
+        )
         votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))
         return Pilot.of(named.pool, votes)
     except (InputError, Refused) as problem:

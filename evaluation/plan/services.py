@@ -12,6 +12,7 @@ from jobs.models import OPEN_STATES, Job
 from jobs.services import cancel_job, enqueue
 from lookalike.planning.designs import Costs, Design, Forecast, Goals
 from lookalike.planning.simulator import World
+from lookalike.stats.units import sample_words
 
 PLAN_TASK = "evaluation.tasks.plan"
 
@@ -74,6 +75,8 @@ class Plan:
         cheapest: the design of fewest hours that meets the goals; None if none does.
         neighbours: of it: (upper, lower, probability that they come out in this order).
         n_pilot_queries: that designs were tried out on.
+        n_pilot_units: their products, which intervals take as independent where queries share
+            one; None of plans made before that.
         n_pilot_models: ranked there.
         has_rules: whether the pilot's pool has rules on candidates, by which its models are ranked.
     """
@@ -84,6 +87,17 @@ class Plan:
     n_pilot_queries: int
     n_pilot_models: int
     has_rules: bool = False
+    n_pilot_units: int | None = None
+
+    @property
+    def pilot_sample(self) -> str:
+        """The queries that designs were tried out on, in words."""
+        return sample_words(self.n_pilot_queries, self.n_pilot_units)
+
+    @property
+    def shares_units(self) -> bool:
+        """Whether queries of the pilot share a product."""
+        return self.n_pilot_units is not None and self.n_pilot_units < self.n_pilot_queries
 
 
 def request_plan(

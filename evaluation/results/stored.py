@@ -236,6 +236,8 @@ class RoundsSummary:
         share_needed: of the pool that will about be judged when the goals are met; NaN where
             judging all of it will hardly do, or no goal can be foretold.
         labels: SHA-256 of those that were looked at.
+        n_queries, n_units: the sample of all intervals: the pool's queries, and their products
+            where some share one; None in looks made before they were known.
     """
 
     n_rounds: int
@@ -254,6 +256,13 @@ class RoundsSummary:
     recall: float = math.nan
     share_needed: float = math.nan
     labels: str = ""
+    n_queries: int | None = None
+    n_units: int | None = None
+
+    @property
+    def sample(self) -> str:
+        """The sample size in words, "" of a look that does not know it."""
+        return "" if self.n_queries is None else sample_words(self.n_queries, self.n_units)
 
     @property
     def is_planned(self) -> bool:

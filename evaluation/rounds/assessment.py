@@ -131,7 +131,9 @@ def _ranked_pool(
     task = pooled_task(pool, inputs.images)
     runs = ranked_runs(task, models, inputs.proposals, progress, depth=RUN_DEPTH)
     try:
-        return named_pool(inputs.proposals, runs, products=inputs.products)
+        return named_pool(
+            inputs.proposals, runs, products=inputs.products, unit_of=inputs.product_of
+        )
     except Refused as problem:
         raise InputError(problem.message) from problem
 
@@ -166,6 +168,8 @@ def _known(
         measure=plan.measure,
         alpha=plan.alpha,
         n_looks=plan.n_looks,
+        n_queries=found.pool.n_queries,
+        n_units=found.pool.n_units,
     )
     if not known.is_planned:
         return known
@@ -209,7 +213,13 @@ def _uploads(
         run = load_run(upload.sha256, upload.name)
         missing: Missing = "worst" if upload.missing == "worst" else "error"
         try:
-            own = named_pool(inputs.proposals, [run], missing=missing, products=inputs.products)
+            own = named_pool(
+                inputs.proposals,
+                [run],
+                missing=missing,
+                products=inputs.products,
+                unit_of=inputs.product_of,
+            )
             if own.pool.depth < named.pool.depth:
                 raise InputError(NOT_POOLED)
             pool = replace(own.pool, depth=named.pool.depth)

@@ -14,6 +14,7 @@ from evaluation.results.stored import RoundsSummary
 from evaluation.rounds.progress import RoundProgress, next_round_problem, unfinished_problem
 from evaluation.rounds.services import is_met, look_of
 from lookalike.pooling.stats import expert_hours
+from lookalike.stats.intervals import LEAST_QUERIES
 from lookalike.stats.text_tables import PAGE
 from pooling.pools.costs import SECONDS_PER_PAIR
 
@@ -138,6 +139,11 @@ def _missing(plan: RoundPlan, look: RoundsSummary, rounds: Sequence[RoundProgres
         return ""
     if not look.is_planned:
         return "All looks planned are taken: nothing more is claimed, whatever is judged."
+    if look.n_units is not None and look.n_units < LEAST_QUERIES:
+        return (
+            f"No interval holds below {LEAST_QUERIES} products, and these are {look.sample}. "
+            "A pool of more products would tell."
+        )
     if math.isnan(look.share_needed):
         return (
             "Judging all of the pool will hardly do: the queries differ too much among "

@@ -105,7 +105,12 @@ def _read_pool(campaign: Campaign, progress: JobProgress) -> _JudgedPool:
     newcomers = [model for model in models if model not in builders]
     task = pooled_task(inputs.pool, inputs.images, by_rules=True)
     runs = ranked_runs(task, [*builders, *newcomers], inputs.proposals, progress)
-    named = named_pool(inputs.proposals, runs[: len(builders)], products=inputs.products)
+    named = named_pool(
+        inputs.proposals,
+        runs[: len(builders)],
+        products=inputs.products,
+        unit_of=inputs.product_of,
+    )
     votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))
     return _JudgedPool(inputs, named, votes, runs, len(builders))
 
@@ -117,7 +122,7 @@ def _votes(judged: _JudgedPool) -> dict[str, Any]:
     if lacks.all():
         raise Refused("votes", "no query has a vote on each of its pairs")
     kept = ~lacks[pool.queries]
-    part = part_of(pool, kept, np.cumsum(~lacks) - 1, int((~lacks).sum()))
+    part = part_of(pool, kept, np.flatnonzero(~lacks))
     rng = np.random.default_rng(0)
     (found,) = label_sensitivity(part, judged.votes[kept], [MEASURE], rng, n_draws=N_PANELS)
     lines = [

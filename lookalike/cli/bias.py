@@ -20,11 +20,12 @@ from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
 from lookalike.cli.options import add_run_options, seed
 from lookalike.cli.output import Report, format_option
 from lookalike.cli.score_release import named_apart
+from lookalike.cli.unit_option import add_unit, chosen_unit, metadata_products
 from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_negatives, read_products, read_qrels
+from lookalike.io.labels import read_negatives, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Run
 from lookalike.metrics.match import MissingScoresError
@@ -72,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--candidates", type=int, metavar="N", help="candidates of a query in the catalogue"
     )
+    add_unit(parser, "--metadata, or an attribute of the release,")
     add_run_options(parser)
     add_vote_options(parser)
     parser.add_argument("--k", default="", metavar="5,10", help="cut-offs of P@k")
@@ -130,7 +132,9 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
             raise InputError(f"--{name} does not go with --release, which says it itself")
     with open_release(arguments.release) as release:
         newcomers = _newcomers(arguments, release)
-        report = release.bias_report(newcomers, seed=arguments.seed, settings=settings)
+        report = release.bias_report(
+            newcomers, seed=arguments.seed, settings=settings, unit=arguments.unit
+        )
         notes = release.caveats
         if hidden := len(release.hidden_queries):
             notes.append(f"{hidden} queries with hidden labels are left out")
@@ -183,6 +187,10 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
         _at_least("--candidates", arguments.candidates, 1)
     proposals = read_proposals(arguments.proposals)
     n_queries = len(proposals.query_ids)
+    products = metadata_products(arguments)
+    unit = chosen_unit(arguments.unit, arguments.metadata, products)
+    if arguments.unit:
+        unit.refuse_strangers(proposals.query_ids, arguments.metadata)
     return assemble_evidence(
         read_qrels(arguments.qrels),
         proposals,
@@ -193,7 +201,9 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
         missing=arguments.missing,
         extras=Extras(
             families=read_families(arguments.families) if arguments.families else None,
-            products=read_products(arguments.metadata) if arguments.metadata else None,
+            products=products,
+            unit_of=unit.unit_of or {},
+            unit_name=unit.name,
             votes=read_votes(arguments.votes, vote_options(arguments)) if arguments.votes else None,
             attributes={n: read_attribute(arguments.attributes, n) for n in arguments.attribute},
             negatives=read_negatives(arguments.negatives) if arguments.negatives else [],

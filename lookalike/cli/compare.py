@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from lookalike.cli.output import Report, format_option
+from lookalike.cli.unit_option import add_unit
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Cell, Table
 from lookalike.io.errors import InputError
@@ -17,6 +18,7 @@ from lookalike.metrics.match import MissingScoresError
 from lookalike.metrics.uncertainty import ALPHA
 from lookalike.release.compare import Difference, ModelComparison, compare
 from lookalike.stats.text_tables import TEXT, table
+from lookalike.stats.units import PRODUCT, QUERY
 
 DESCRIPTION = (
     "Compare models on a release, each two of them, by the tests of its board: difference, "
@@ -53,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the pairs put to the judges are all there is to rank",
     )
+    add_unit(parser, "the release's attributes")
     parser.add_argument("--svg", type=_svg_file, metavar="FILE", help="write a chart there")
     format_option(parser)
 
@@ -74,6 +77,7 @@ def run(arguments: argparse.Namespace) -> Report:
             measures,
             missing=arguments.missing,
             complete=arguments.complete,
+            unit=arguments.unit,
         )
     except MissingScoresError as error:
         raise MissingScoresError(f"{error} (--missing worst)") from error
@@ -140,15 +144,19 @@ def _legend(found: ModelComparison) -> Iterator[str]:
     unit = found.unit
     yield (
         "n: queries of both models"
-        + (f" / their {unit}s, which intervals and tests take as independent" * (unit != "query"))
+        + (f" / {_units(unit)}, which intervals and tests take as independent" * (unit != QUERY))
         + ". d_z: mean over standard deviation of the differences."
     )
-    flips = f" that flip queries of one {found.unit} together" if found.unit != "query" else ""
+    flips = f" that flip queries of one {unit} together" if unit != QUERY else ""
     yield (
         f"Two-sided paired sign-flip tests{flips}; p Holm is corrected over all models of the "
         "board that may be compared in a measure. Models that share a letter are not told apart "
         f"({ALPHA:.0%})."
     )
+
+
+def _units(unit: str) -> str:
+    return "their products" if unit == PRODUCT else f"their groups by {unit}"
 
 
 def _capitals(models: Sequence[str]) -> dict[str, str]:

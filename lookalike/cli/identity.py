@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lookalike.cli.output import Report
+from lookalike.cli.unit_option import add_unit, chosen_unit
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
@@ -24,6 +25,7 @@ from lookalike.metrics.identity import (
 from lookalike.metrics.scoring import Scored
 from lookalike.stats.intervals import WHAT_VARIES, mean_interval
 from lookalike.stats.text_tables import TEXT, table
+from lookalike.stats.units import Units
 
 DESCRIPTION = (
     "Say how well vectors find the other photos of each product, by the formulas of the VSD "
@@ -45,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--metadata", type="input", required=True, metavar="FILE",
         help="products: VSD JSON or CSV path,product_id",
     )  # fmt: skip
+    add_unit(parser)
     parser.add_argument(
         "--qrels", type="input", metavar="FILE", help="labels: VSD JSON, TREC, CSV or parquet"
     )
@@ -59,6 +62,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     products = read_products(arguments.metadata)
     qrels = read_qrels(arguments.qrels) if arguments.qrels else None
+    unit = chosen_unit(arguments.unit, Path(arguments.metadata), products)
     rows: list[tuple[str, str, Scored]] = []
     queries: list[tuple[str, ...]] = []
     for path in map(Path, arguments.vectors):
@@ -80,10 +84,11 @@ def run(arguments: argparse.Namespace) -> Report:
         text="\n".join(table([HEADER, *text])) + "\n",
         data={
             "rows": [
-                {"model": model, "task": task, "measures": _measures(scored, asked, products)}
+                {"model": model, "task": task, "measures": _measures(scored, unit.of(asked))}
                 for (model, task, scored), asked in zip(rows, queries, strict=True)
             ],
             "intervals": WHAT_VARIES,
+            "unit": unit.name,
         },
         table=found,
         notes=[
@@ -121,16 +126,13 @@ def _n_queries(scored: Scored) -> int:
     return scored.outcomes[MEASURES[0]].n_defined or 0
 
 
-def _measures(
-    scored: Scored, queries: Sequence[str], products: Mapping[str, str]
-) -> dict[str, Any]:
+def _measures(scored: Scored, units: Units) -> dict[str, Any]:
     """Return each measure with its interval: photos of one product are found together, or not."""
-    groups = [products.get(query) or query for query in queries]
     return {
         name: {
             "value": outcome.value,
             "n_defined": outcome.n_defined,
-            "interval": as_json(mean_interval(outcome.by_query, groups=groups)),
+            "interval": as_json(mean_interval(outcome.by_query, groups=units.codes)),
         }
         for name, outcome in scored.outcomes.items()
         if outcome.by_query is not None

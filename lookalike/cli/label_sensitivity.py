@@ -10,6 +10,7 @@ import numpy as np
 from lookalike.cli.judged_pool import add_judged_pool, read_judged_pool
 from lookalike.cli.options import comma_list, seed
 from lookalike.cli.output import Report
+from lookalike.cli.unit_option import add_metadata, file_unit
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.planning.label_sensitivity import Sensitivity, label_sensitivity
@@ -30,6 +31,7 @@ HEADER = ("measure", "model", "majority", "shares", "spread", "low", "high")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_judged_pool(parser)
+    add_metadata(parser)
     parser.add_argument(
         "--measures", type=comma_list, default="AP',macro_roc_auc,micro_roc_auc", metavar="A,B",
         help="default: %(default)s",
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if arguments.panels < 2:
         raise InputError(f"--panels {arguments.panels}: a spread takes two at least")
-    named, votes = read_judged_pool(arguments)
+    named, votes = read_judged_pool(arguments, file_unit(arguments))
     found = label_sensitivity(
         named.pool,
         votes,

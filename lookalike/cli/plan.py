@@ -12,6 +12,7 @@ from lookalike.cli.output import Report
 from lookalike.cli.plan_backtests import design_report, spread_report
 from lookalike.cli.plan_inputs import DESIGNS, OF_DESIGNS, has_pilot, read_pilot, several
 from lookalike.cli.simulate import add_world_options, world_options
+from lookalike.cli.unit_option import add_metadata, unit_json
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -60,6 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     labels = pilot.add_mutually_exclusive_group()
     file_option(labels, "--votes", "query,candidate,annotator,value")
     file_option(labels, "--qrels", "labels, where votes are lost")
+    add_metadata(pilot)
     pilot.add_argument(
         "--backtest-spread", type=float, metavar="SHARE",
         help="of its queries, as a pilot of the pilot; no design is tried out",
@@ -110,6 +112,7 @@ def run(arguments: argparse.Namespace) -> Report:
                 {**as_json(f), "widest": f.widest, "off": f.off, "order": f.order} for f in found
             ],
             "cheapest": None if best is None else as_json(best.design),
+            **unit_json(pilot.pool),
         },
         table=Table(HEADER, [_row(one) for one in found]),
         notes=list(_notes(arguments, pilot)),
@@ -169,7 +172,12 @@ def _answer(best: Forecast | None) -> Iterator[str]:
 def _notes(arguments: argparse.Namespace, pilot: Pilot) -> Iterator[str]:
     n = pilot.pool.n_queries
     if has_pilot(arguments):
-        yield f"from a pilot of {n} queries judged whole"
+        yield f"from a pilot of {pilot.pool.sample} judged whole"
+        if pilot.pool.groups is not None:
+            yield (
+                "intervals take as independent what queries share; a campaign of more queries is "
+                "taken to have as many of each as the pilot"
+            )
         if arguments.qrels:
             yield "labels without votes: more or fewer judges change the hours alone, and no bias"
     else:

@@ -25,13 +25,14 @@ def spread_report(arguments: argparse.Namespace) -> Report:
         raise InputError("--backtest-spread is of a pilot: --proposals or --release too")
     pilot = read_pilot(arguments)
     one = estimate(pilot.pool, majority_labels(pilot.votes), [], [arguments.measure]).measures[0]
-    found = backtest(one.by_query, arguments.backtest_spread, seed=arguments.seed)
-    n_all = pilot.pool.n_queries
+    found = backtest(
+        one.by_query, arguments.backtest_spread, groups=one.groups, seed=arguments.seed
+    )
     return Report(
         title="A backtest of a pilot's spread",
         text=(
-            f"{arguments.measure}, {found.n_pilots} pilots of {found.n_queries} of {n_all} "
-            "queries, all judged in full\n"
+            f"{arguments.measure}, {found.n_pilots} pilots of {found.n_queries} of "
+            f"{pilot.pool.sample}, all judged in full\n"
             f"width forecast / width come: {found.width:.3f} on average, off by "
             f"{found.width_error:.1%}\n"
             f"order of two models: Brier score {found.brier:.4f} over {found.n_orders:,} forecasts "
@@ -64,7 +65,7 @@ def design_report(arguments: argparse.Namespace) -> Report:
         text=(
             f"{arguments.measure}, depth {design.depth}, {design.n_judges} of the votes of a pair, "
             f"{design.share:.0%} of the pairs: {tested.n_pilots} pilots of {tested.n_queries} of "
-            f"{design.n_queries} queries\n"
+            f"{pilot.pool.sample}\n"
             f"width forecast / width come: {tested.width:.3f} on average, off by "
             f"{tested.width_error:.1%} (a forecast from all queries: {tested.least_error:.1%}); "
             f"{tested.within:.0%} within the range of {RANGE:.0%}\n"

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from lookalike.bias.evidence.files import read_proposals, read_votes
 from lookalike.cli.simulate import HOW_CLOSE, world_options
+from lookalike.cli.unit_option import file_unit
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.runs import read_run
@@ -53,10 +54,13 @@ def read_pilot(arguments: argparse.Namespace) -> Pilot:
         raise InputError(f"{', '.join(assumed)}: assumptions say nothing beside a pilot")
     if arguments.release is not None:
         return _released(arguments)
+    unit = file_unit(arguments)
     if not arguments.run or not (arguments.votes or arguments.qrels):
         raise InputError("a pilot takes --proposals, --run, and --votes or --qrels")
     runs = [read_run(path) for path in arguments.run]
-    named = named_pool(read_proposals(arguments.proposals), runs)
+    proposals = read_proposals(arguments.proposals)
+    unit.refuse_strangers(proposals.query_ids, arguments.metadata)
+    named = named_pool(proposals, runs, unit_of=unit.unit_of, unit=unit.name)
     if arguments.qrels:
         return Pilot.of(named.pool, named.labels(read_qrels(arguments.qrels))[:, None])
     votes = read_votes(arguments.votes)
@@ -70,7 +74,7 @@ def has_pilot(arguments: argparse.Namespace) -> bool:
 
 def _released(arguments: argparse.Namespace) -> Pilot:
     """Return the models that built the pool of a release, and its votes that count."""
-    given = ("proposals", "votes", "qrels", "run")
+    given = ("proposals", "votes", "qrels", "run", "metadata")
     if beside := [f"--{name}" for name in given if getattr(arguments, name)]:
         raise InputError(f"{', '.join(beside)} not beside --release, which has them itself")
     with open_release(arguments.release) as release:
@@ -79,6 +83,6 @@ def _released(arguments: argparse.Namespace) -> Pilot:
                 f"{release.title} was judged in part, by rounds: the queries that are judged "
                 "whole are no fair sample of it"
             )
-        named = named_pool_of(release)
+        named = named_pool_of(release, arguments.unit)
         votes = read_votes(release.path / ALL_TABLES["judgements"].path)
         return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))

@@ -9,12 +9,18 @@ from pathlib import Path
 from lookalike.cli.drawn_negatives import add_negatives, read_drawn
 from lookalike.cli.options import add_run_options
 from lookalike.cli.output import Report
-from lookalike.cli.score_release import named_apart, parse_measures, score_on_release
+from lookalike.cli.score_release import (
+    board_intervals,
+    named_apart,
+    parse_measures,
+    score_on_release,
+)
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.cli.score_vsd_task import score_on_vsd_task
+from lookalike.cli.unit_option import add_unit, chosen_unit, metadata_products
 from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.io.errors import FormatError, InputError
-from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.labels import read_qrels
 from lookalike.io.named_images import rows_by_image
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
@@ -31,6 +37,7 @@ from lookalike.metrics.measures import (
 from lookalike.metrics.scoring import score_runs
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import MANIFEST
+from lookalike.stats.units import Units
 
 DESCRIPTION = (
     f"Score runs against labels. Measures: {', '.join(known_forms())}. "
@@ -88,6 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metadata", type="input", metavar="FILE", help="products: VSD JSON or CSV path,product_id"
     )
+    add_unit(parser, "--metadata, or an attribute of the release,")
     parser.add_argument(
         "--mode",
         choices=("image", "product"),
@@ -132,9 +140,10 @@ def run(arguments: argparse.Namespace) -> Report:
     min_rel = TREC_LEVEL if arguments.trec and not arguments.min_rel else arguments.min_rel
     options = vote_options(arguments)
     qrels = read_qrels(arguments.qrels, min_rel=min_rel, options=options)
-    products = read_products(arguments.metadata) if arguments.metadata else None
+    products = metadata_products(arguments)
     _check_products(arguments, qrels, products)
     measures = _measures(arguments.measures, products)
+    units = _units(arguments, qrels, products)
     negatives, band = read_drawn(arguments)
     drawn = [pair for listed in (negatives, band) if listed for pair in listed.pairs]
     runs = named_apart(
@@ -157,11 +166,15 @@ def run(arguments: argparse.Namespace) -> Report:
     except MissingScoresError as error:
         hint = "--missing worst ranks them last; --measures can leave the areas out"
         raise MissingScoresError(f"{error}; {hint}") from error
+    intervals = None if units is None else board_intervals(scored, units)
+    by_query = arguments.by_query
     return Report(
         title=f"{arguments.qrels}: {', '.join(run.name for run in scored)}",
-        text=as_text(arguments.qrels, qrels, scored, by_query=arguments.by_query),
-        data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored),
-        table=as_table(qrels, scored, by_query=arguments.by_query),
+        text=as_text(
+            arguments.qrels, qrels, scored, by_query=by_query, intervals=intervals, units=units
+        ),
+        data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored, intervals=intervals),
+        table=as_table(qrels, scored, by_query=by_query, intervals=intervals),
         notes=[
             *options.notes,
             *list_notes(scored),
@@ -169,6 +182,17 @@ def run(arguments: argparse.Namespace) -> Report:
             *_release_notes(arguments.qrels),
         ],
     )
+
+
+def _units(
+    arguments: argparse.Namespace, qrels: Qrels, products: Mapping[str, str] | None
+) -> Units | None:
+    """Return the units that intervals are asked over, None where none are asked for."""
+    if arguments.unit is None:
+        return None
+    chosen = chosen_unit(arguments.unit, arguments.metadata, products)
+    chosen.refuse_strangers(qrels.query_ids, arguments.metadata)
+    return chosen.of(qrels.query_ids)
 
 
 def _run(

@@ -24,7 +24,7 @@ from lookalike.release.opened import Release, open_release
 from lookalike.release.outsiders import beside_outsiders
 from lookalike.release.scoring import drawn_measures
 from lookalike.stats.proportion import Interval
-from lookalike.stats.units import Units
+from lookalike.stats.units import PRODUCT, QUERY, Units
 
 RULES = ("--min-rel", "--metadata", "--mode", "--trec")
 NO_PRODUCTS = "every image for a product of its own"
@@ -96,7 +96,8 @@ def report_on_release(
     if arguments.measures is None and model_of is not None:
         scored = beside_outsiders(release, runs, scored, model_of)
     qrels, place = release.labels(), arguments.release
-    units = Units.of(qrels.query_ids, release.product_of)
+    unit = getattr(arguments, "unit", None)
+    units = Units.of(qrels.query_ids, release.unit_of(unit), unit or PRODUCT)
     intervals = board_intervals(scored, units)
     of_release = {"name": release.info["name"], "version": release.info["version"]}
     of_release |= {"seal": release.manifest.seal}
@@ -107,7 +108,7 @@ def report_on_release(
         ),
         data={
             "release": of_release,
-            "unit": units.name if units.are_shared else "query",
+            "unit": units.name if units.are_shared else QUERY,
             **as_json(arguments, place, files, qrels, scored, intervals=intervals),
         },
         table=as_table(qrels, scored, by_query=arguments.by_query, intervals=intervals),

@@ -17,7 +17,7 @@ from lookalike.stats.units import Units
 
 SETTINGS = (
     *("mode", "missing", "trec", "metadata", "negatives", "contamination", "complete", "min_rel"),
-    *("lower_is_better", "depth"),
+    *("lower_is_better", "depth", "unit"),
     *("images", "device", "batch_size"),
 )
 _SHOWN_IDS = 20

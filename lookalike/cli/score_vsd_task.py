@@ -13,7 +13,7 @@ from lookalike.cli.drawn_negatives import read_drawn
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import named_apart, parse_measures, refuse_rules
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
-from lookalike.io.errors import FormatError
+from lookalike.io.errors import FormatError, InputError
 from lookalike.io.named_images import rows_by_image
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Run, sorted_names
@@ -37,6 +37,8 @@ def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
         OSError: if a file cannot be opened.
     """
     refuse_rules(arguments, "--vsd-task")
+    if arguments.unit is not None:
+        raise InputError("--unit gives intervals, which --vsd-task has none of, as its program")
     measures = parse_measures(arguments.measures or ",".join(MEASURES))
     task = read_vsd_task(arguments.vsd_task)
     qrels = task.qrels()

@@ -22,9 +22,10 @@ from lookalike.io.parquet import n_values, parquet_rows, values_of
 from lookalike.io.runs import record_rows, sniff
 from lookalike.io.tables import Qrels, Row, labels_from
 from lookalike.io.vote_options import VoteOptions
-from lookalike.io.vsd import annotation_rows, vsd_products
+from lookalike.io.vsd import annotation_rows, vsd_values
 
 IMAGE_NAMES = ("path", "image_id")
+PRODUCT_COLUMN = "product_id"
 VSD_KEYS = frozenset({"key", "gallery"})
 QRELS_ENDINGS = frozenset({".tsv", ".csv", ".txt", ".jsonl", ".json", ".parquet"})
 QRELS_FOLDERS = frozenset({"qrels", "default"})
@@ -141,39 +142,55 @@ def read_products(path: str | Path) -> dict[str, str]:
             products.
         OSError: if the file cannot be opened.
     """
+    return read_image_column(path, PRODUCT_COLUMN)
+
+
+def read_image_column(path: str | Path, column: str) -> dict[str, str]:
+    """Return {image: value} of a column of metadata, "" where the value is unknown.
+
+    Args:
+        path: VSD metadata JSON, or a CSV or parquet file with path or image_id, or both.
+        column: its name; `product_id` is the `id` of the JSON.
+
+    Raises:
+        FormatError: a malformed line, a missing column, an empty name, or an image with two
+            values.
+        OSError: if the file cannot be opened.
+    """
     path = Path(path)
     kind = sniff(path)
     if kind == "json":
-        return vsd_products(path)
+        return vsd_values(path, "id" if column == PRODUCT_COLUMN else column)
     unit = "row" if kind == "parquet" else "line"
-    lines = _parquet_lines(path) if kind == "parquet" else csv_lines(path)
+    lines = _parquet_lines(path, column) if kind == "parquet" else csv_lines(path)
     _, header = next(lines, (1, []))
     names = [name for name in IMAGE_NAMES if header.count(name) == 1]
-    if not names or header.count("product_id") != 1:
-        reason = f"the columns are {','.join(header)!r}; needed: product_id, and path or image_id"
+    if not names or header.count(column) != 1:
+        reason = f"the columns are {','.join(header)!r}; needed: {column}, and path or image_id"
         raise FormatError(path, 1, reason)
-    products: dict[str, str] = {}
+    what = "product" if column == PRODUCT_COLUMN else column
+    values: dict[str, str] = {}
     for line, cells in lines:
         if len(cells) != len(header):
             reason = f"{len(cells)} cells where the header names {len(header)}"
             raise FormatError(path, line, reason, unit=unit)
-        product = unprotected(cells[header.index("product_id")])
+        value = unprotected(cells[header.index(column)])
         for name in names:
             image = unprotected(cells[header.index(name)])
             if not image:
                 raise FormatError(path, line, f"the {name} is empty", unit=unit)
-            if products.setdefault(image, product) != product:
-                reason = f"{image!r} has product {product!r} here and {products[image]!r} before"
+            if values.setdefault(image, value) != value:
+                reason = f"{image!r} has {what} {value!r} here and {values[image]!r} before"
                 raise FormatError(path, line, reason, unit=unit)
-    return products
+    return values
 
 
-def _parquet_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the header and the rows, of the columns that name images and products alone."""
+def _parquet_lines(path: Path, column: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header and the rows, of the columns that name images and of one more alone."""
     try:
         with pq.ParquetFile(path) as file:
             stated = file.schema_arrow.names
-            header = [name for name in (*IMAGE_NAMES, "product_id") if name in stated]
+            header = [name for name in (*IMAGE_NAMES, column) if name in stated]
             yield 0, header or stated
             n_values(path, file.metadata, header)
             columns = [values_of(column) for column in file.read(columns=header).columns]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from lookalike.core.arrays import Floats
+from lookalike.core.arrays import Floats, Ints
 from lookalike.core.errors import Refused
 from lookalike.planning.designs import Costs, Design, Forecast
 from lookalike.planning.estimates import Estimate, estimate
 from lookalike.planning.pilot import Pilot, majority_labels
 from lookalike.planning.planner import at_depth, forecast, judge_by_design
 from lookalike.stats.intervals import LEAST_QUERIES
+from lookalike.stats.units import unit_spread
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Backtest:
 
     Attributes:
         n_pilots: tried, each of other queries.
-        n_queries: of each.
+        n_queries: of each; on average, where units of several queries are drawn.
         width: mean of width forecast over width come; 1 is right.
         width_error: mean distance of that ratio from 1.
         brier: mean squared error of the probability that of two models one comes out above.
@@ -39,7 +40,14 @@ class Backtest:
     n_orders: int
 
 
-def backtest(by_query: Floats, share: float, *, n_pilots: int = 50, seed: int = 0) -> Backtest:
+def backtest(
+    by_query: Floats,
+    share: float,
+    *,
+    groups: Ints | None = None,
+    n_pilots: int = 50,
+    seed: int = 0,
+) -> Backtest:
     """Return what pilots of some queries foretell of all of them.
 
     The spread of a pilot's values foretells the width. Of two models whose difference in the
@@ -49,34 +57,41 @@ def backtest(by_query: Floats, share: float, *, n_pilots: int = 50, seed: int = 
     Args:
         by_query: shape (n_models, n_queries), values whose mean is the measure; NaN at queries
             that are left out.
-        share: of the queries in a pilot.
+        share: of the queries in a pilot; of the units, where queries share some.
+        groups: shape (n_queries,), the independent unit of each query, drawn whole; None: each
+            query is one.
         n_pilots: how many are drawn.
         seed: draws them.
 
     Raises:
-        Refused: a pilot below `LEAST_QUERIES` queries, or of all.
+        Refused: a pilot below `LEAST_QUERIES` queries or units, or of all.
     """
-    values = by_query[:, ~np.isnan(by_query).any(axis=0)]
+    is_defined = ~np.isnan(by_query).any(axis=0)
+    values = by_query[:, is_defined]
     n_all = values.shape[1]
-    n = _n_in_pilot(share, n_all)
+    units = _numbered(n_all, None if groups is None else groups[is_defined])
+    n_units = int(units.max(initial=-1)) + 1
+    n_drawn = _n_in_pilot(share, n_all, n_units)
     rng = np.random.default_rng(seed)
     upper, lower = np.triu_indices(len(values), 1)
     end = values.mean(axis=1)
     is_above = np.where(end[upper] == end[lower], 0.5, end[upper] > end[lower])
-    came = values.std(axis=1, ddof=1)
-    ratios, squares = [], []
+    came = _deviations(values, units)
+    ratios, squares, sizes = [], [], []
     for _ in range(n_pilots):
-        pilot = values[:, rng.permutation(n_all)[:n]]
-        spread = pilot.std(axis=1, ddof=1)
+        is_in = np.isin(units, rng.permutation(n_units)[:n_drawn])
+        pilot, n = values[:, is_in], int(is_in.sum())
+        sizes.append(n)
+        spread = _deviations(pilot, units[is_in])
         ratios.append(spread[came > 0] / came[came > 0])
         d = pilot[upper] - pilot[lower]
-        error = d.std(axis=1, ddof=1) * np.sqrt(1.0 / n - 1.0 / n_all)
+        error = _deviations(d, units[is_in]) * np.sqrt(1.0 / n - 1.0 / n_all)
         z = np.divide(d.mean(axis=1), error, out=np.zeros(len(d)), where=error > 0)
         squares.append((ndtr(z) - is_above) ** 2)
     ratio, brier = np.concatenate(ratios), np.concatenate(squares)
     return Backtest(
         n_pilots=n_pilots,
-        n_queries=n,
+        n_queries=round(float(np.mean(sizes))),
         width=float(ratio.mean()) if ratio.size else float("nan"),
         width_error=float(np.abs(ratio - 1.0).mean()) if ratio.size else float("nan"),
         brier=float(brier.mean()) if brier.size else float("nan"),
@@ -132,7 +147,7 @@ def backtest_design(
         pilot: the finished campaign.
         design: its number of queries does not matter.
         measure: by name.
-        share: of the queries in a pilot.
+        share: of the queries in a pilot; of the units, where queries share some.
         n_pilots: how many are drawn.
         seed: draws pilots, votes and rounds.
 
@@ -141,7 +156,9 @@ def backtest_design(
         InputError: no such measure, or none with an estimate.
     """
     n_all = pilot.pool.n_queries
-    n = _n_in_pilot(share, n_all)
+    units = _numbered(n_all, pilot.pool.groups)
+    n_units = int(units.max(initial=-1)) + 1
+    n_drawn = _n_in_pilot(share, n_all, n_units)
     design = replace(design, n_queries=n_all)
     (informed,) = forecast(pilot, [design], [measure], Costs(), seed)
     pool, votes = at_depth(pilot, design.depth)
@@ -149,8 +166,11 @@ def backtest_design(
     rng = np.random.default_rng([seed, 1])
     said: list[Forecast] = []
     came: list[Estimate] = []
+    sizes = []
     for _ in range(n_pilots):
-        is_in = (rng.permutation(n_all) < n)[pilot.pool.queries, None]
+        is_drawn = (rng.permutation(n_units) < n_drawn)[units]
+        sizes.append(int(is_drawn.sum()))
+        is_in = is_drawn[pilot.pool.queries, None]
         part = Pilot.of(pilot.pool, np.where(is_in, pilot.votes, np.nan))
         said += forecast(part, [design], [measure], Costs(), seed)
         came.append(judge_by_design(pool, votes, design, [measure], rng)[1][0])
@@ -165,7 +185,7 @@ def backtest_design(
     return DesignBacktest(
         design=design,
         n_pilots=n_pilots,
-        n_queries=n,
+        n_queries=round(float(np.mean(sizes))),
         width=float(np.nanmean(ratios)),
         width_error=float(np.nanmean(np.abs(ratios - 1.0))),
         least_error=float(np.nanmean(np.abs(np.array(informed.widths) / widths - 1.0))),
@@ -188,13 +208,29 @@ def _order_errors(
     return errors
 
 
-def _n_in_pilot(share: float, n_all: int) -> int:
+def _numbered(n_queries: int, groups: Ints | None) -> Ints:
+    """Return the number of each query's unit, from 0."""
+    if groups is None:
+        return np.arange(n_queries)
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+
+
+def _deviations(values: Floats, units: Ints) -> Floats:
+    """Return the standard deviation of each row, by which n queries have its standard error."""
+    errors = [unit_spread(row, units).error for row in values]
+    scale: float = values.shape[1] ** 0.5
+    return scale * np.array(errors, np.float64)
+
+
+def _n_in_pilot(share: float, n_queries: int, n_units: int) -> int:
+    """Return how many units a pilot draws."""
     if not 0.0 < share <= 1.0:
         raise Refused("pilot", f"{share:g} is not a share of the queries, in (0, 1]")
-    n = round(share * n_all)
-    if not LEAST_QUERIES <= n < n_all:
+    n = round(share * n_units)
+    if not LEAST_QUERIES <= n < n_units:
+        what = "queries" if n_units == n_queries else "independent units"
         raise Refused(
             "pilot",
-            f"{share:g} of {n_all} queries is {n}: a pilot has at least {LEAST_QUERIES}, not all",
+            f"{share:g} of {n_units} {what} is {n}: a pilot has at least {LEAST_QUERIES}, not all",
         )
     return n

@@ -14,7 +14,7 @@ is active statistical inference (Zrnic, Candès 2024).
 
 Rounds are combined by weights that follow from what was known before each (Des Raj). A query is
 one independent draw, of the world and of the design, so the spread of the values over queries is
-the error of both together.
+the error of both together. Where queries share a product, the product is the independent draw.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.core.arrays import Bools, Floats
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.blas import blas_alone
 from lookalike.core.errors import Refused
 from lookalike.planning.intervals import estimate_interval, yes_no_interval
@@ -48,11 +48,13 @@ class Estimate:
         values: shape (n_models,); NaN where nothing defines it.
         by_query: shape (n_models, n_queries), values whose mean is the measure and whose spread is
             its error; of a measure that not every query defines, in linear form.
+        groups: shape (n_queries,), the independent unit of each query; None: each is one.
     """
 
     name: str
     values: Floats
     by_query: Floats
+    groups: Ints | None = None
 
     @property
     def shown(self) -> Floats:
@@ -76,7 +78,7 @@ class Estimate:
         others = np.zeros(len(self.values)) if beside is None else beside
         of_one = yes_no_interval if self.name.startswith("Success") else estimate_interval
         return [
-            of_one(float(value), row, float(other), level, n_queries=n_queries)
+            of_one(float(value), row, float(other), level, n_queries=n_queries, groups=self.groups)
             for value, row, other in zip(self.values, self.by_query, others, strict=True)
         ]
 
@@ -238,14 +240,15 @@ class _Sums:
                 pool.scores, self.labels / weights, pool.queries, pool.n_queries, kept
             )
             by_query = both[MICRO.index(name)][:, 0]
-            return Estimate(name, by_query.mean(axis=1), by_query)
+            return Estimate(name, by_query.mean(axis=1), by_query, pool.groups)
         values, defined = self.values[name] / weights, self.defined[name] / weights
         share = defined.mean()
         if not share > 0:
             nothing = np.full(values.shape, np.nan)
-            return Estimate(name, nothing[:, 0], nothing)
+            return Estimate(name, nothing[:, 0], nothing, pool.groups)
         means = values.mean(axis=1) / share
-        return Estimate(name, means, means[:, None] + (values - means[:, None] * defined) / share)
+        linear = means[:, None] + (values - means[:, None] * defined) / share
+        return Estimate(name, means, linear, pool.groups)
 
 
 def undrawn(labels: Floats, rounds: Sequence[Round]) -> Bools:

@@ -7,11 +7,12 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import stdtrit
 
-from lookalike.core.arrays import Floats
+from lookalike.core.arrays import Floats, Ints
 from lookalike.planning.estimates import Estimate, Estimates, estimate
 from lookalike.planning.rounds import guesses
 from lookalike.planning.stopping import Looks
-from lookalike.stats.intervals import LEAST_QUERIES, standard_error
+from lookalike.stats.intervals import LEAST_QUERIES
+from lookalike.stats.units import unit_spread
 
 N_COMPLETIONS = 5
 
@@ -44,28 +45,31 @@ def share_needed(
 
     Returns:
         At least the share judged now; NaN where judging all of the pool will hardly do, or fewer
-        than `LEAST_QUERIES` queries tell.
+        than `LEAST_QUERIES` queries or units tell.
     """
     now = next(one for one in estimates.measures if one.name == measure)
-    n_models, n = now.by_query.shape
-    if n < LEAST_QUERIES:
+    n_models, groups = len(now.values), now.groups
+    if estimates.pool.n_units < LEAST_QUERIES:
         return float("nan")
+    freedom = unit_spread(now.by_query[0], groups).freedom
     wholes = _completed(estimates, labels, measure, rng)
     shares = [estimates.judged]
     if width is not None:
-        t = float(stdtrit(n - 1, 1.0 - looks.share / n_models / 2))
+        t = float(stdtrit(freedom, 1.0 - looks.share / n_models / 2))
         shares += [
-            _share(now.by_query[m], [whole[m] for whole in wholes], width / t, estimates.judged)
+            _share(
+                now.by_query[m], [whole[m] for whole in wholes], width / t, estimates.judged, groups
+            )
             for m in range(n_models)
         ]
     if orders:
         level = looks.share / max(1, n_models * (n_models - 1) // 2)
-        t = float(stdtrit(n - 1, 1.0 - level / 2))
+        t = float(stdtrit(freedom, 1.0 - level / 2))
         for upper, lower in pairwise(np.argsort(-now.values, kind="stable").tolist()):
             d = now.by_query[upper] - now.by_query[lower]
             reach = max(abs(float(d.mean())), alike - abs(float(d.mean())))
             full = [whole[upper] - whole[lower] for whole in wholes]
-            shares.append(_share(d, full, reach / t, estimates.judged))
+            shares.append(_share(d, full, reach / t, estimates.judged, groups))
     return float(np.max(shares))  # NaN where one cannot be met
 
 
@@ -84,12 +88,14 @@ def _completed(
     return [whole().by_query for _ in range(N_COMPLETIONS)]
 
 
-def _share(now: Floats, wholes: list[Floats], wanted: float, judged: float) -> float:
+def _share(
+    now: Floats, wholes: list[Floats], wanted: float, judged: float, groups: Ints | None
+) -> float:
     """Return the share at which a standard error falls to what is wanted, NaN if none does."""
-    variance = standard_error(now) ** 2
+    variance = unit_spread(now, groups).error ** 2
     if variance <= wanted**2:
         return judged
-    of_queries = float(np.mean([standard_error(whole) ** 2 for whole in wholes]))
+    of_queries = float(np.mean([unit_spread(whole, groups).error ** 2 for whole in wholes]))
     left = wanted**2 - of_queries
     if not left > 0:
         return float("nan")

@@ -110,7 +110,7 @@ def _foretold(
         is_new &= ~np.isnan(labels)
     kept = by_builders | is_new
     rows = np.append(np.flatnonzero(builders), m)
-    part = part_of(pool, kept, np.arange(pool.n_queries), pool.n_queries)
+    part = part_of(pool, kept)
     part = replace(
         part,
         models=tuple(pool.models[row] for row in rows),

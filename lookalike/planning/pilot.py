@@ -43,7 +43,7 @@ class Pilot:
                 f"needs {LEAST_QUERIES}",
             )
         kept = whole[pool.queries]
-        pilot = cls(part_of(pool, kept, np.cumsum(whole) - 1, int(whole.sum())), votes[kept])
+        pilot = cls(part_of(pool, kept, np.flatnonzero(whole)), votes[kept])
         if np.nanmin(pilot.votes) == np.nanmax(pilot.votes):
             raise Refused("pilot", "all its labels are equal: it tells nothing of measures")
         return pilot
@@ -79,12 +79,21 @@ def majority_labels(votes: Floats) -> Floats:
     return majority(similar, different, "negative").is_similar.astype(np.float64)
 
 
-def part_of(pool: RankedPool, kept: Bools, number_of: Ints, n_queries: int) -> RankedPool:
-    """Return some pairs of a pool, with queries numbered anew."""
+def part_of(pool: RankedPool, kept: Bools, queries: Ints | None = None) -> RankedPool:
+    """Return some pairs of a pool, its queries numbered again.
+
+    Args:
+        pool: the pairs.
+        kept: shape (n_pairs,), which of them.
+        queries: shape (n_kept_queries,), ascending, the numbers of the queries that stay, of all
+            the pairs among them; None: all stay, also without a pair.
+    """
+    stay = np.arange(pool.n_queries) if queries is None else queries
     return replace(
         pool,
-        n_queries=n_queries,
-        queries=number_of[pool.queries[kept]].astype(np.int64),
+        n_queries=stay.size,
+        queries=np.searchsorted(stay, pool.queries[kept]),
         ranks=pool.ranks[:, kept],
         scores=pool.scores[:, kept],
+        units=None if pool.units is None else pool.units.part(stay),
     )

@@ -18,21 +18,21 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from lookalike.core.arrays import Bools, Floats
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.blas import blas_alone
 from lookalike.core.each import stream_each
 from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress, Silent
 from lookalike.planning.designs import RANGE, Costs, Design, Forecast
 from lookalike.planning.estimates import Estimate, estimate
-from lookalike.planning.intervals import width_range
+from lookalike.planning.intervals import CampaignSpread, width_range
 from lookalike.planning.measures import needed_depth
 from lookalike.planning.pilot import Pilot, judged_by, majority_labels, part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import draw_round
 from lookalike.planning.simulator import World, simulate
 from lookalike.pooling.stats import expert_hours
-from lookalike.stats.intervals import standard_error
+from lookalike.stats.units import unit_spread
 
 N_ROUNDS = 2
 N_TRIES = 3  # of votes and rounds, where a design judges a part: their chance is no query's
@@ -179,9 +179,9 @@ class _AtDepth:
 
 def at_depth(pilot: Pilot, depth: int) -> tuple[RankedPool, Floats]:
     """Return a pilot's pairs down to a depth, and their votes."""
-    ranks, n = pilot.pool.ranks, pilot.pool.n_queries
+    ranks = pilot.pool.ranks
     kept: Bools = np.any((ranks > 0) & (ranks <= depth), axis=0)
-    pool = replace(part_of(pilot.pool, kept, np.arange(n), n), depth=depth)
+    pool = replace(part_of(pilot.pool, kept), depth=depth)
     return pool, pilot.votes[kept]
 
 
@@ -215,9 +215,19 @@ def _together(tries: Sequence[Estimate]) -> Estimate:
     means = [one.by_query.mean(axis=1, keepdims=True) for one in tries]
     rows = np.concatenate([one.by_query - m for one, m in zip(tries, means, strict=True)], axis=1)
     n = rows.shape[1]
-    rows = rows * np.sqrt((n - 1.0) / (n - len(tries)))
+    groups = _groups_of_tries(tries)
+    n_units = n if groups is None else np.unique(groups).size
+    rows = rows * np.sqrt((n_units - 1.0) / (n_units - len(tries)))
     values = np.mean([one.values for one in tries], axis=0)
-    return Estimate(tries[0].name, values, rows + np.mean(means, axis=0))
+    return Estimate(tries[0].name, values, rows + np.mean(means, axis=0), groups)
+
+
+def _groups_of_tries(tries: Sequence[Estimate]) -> Ints | None:
+    """Return the unit of each query of each try; tries have none in common."""
+    groups = tries[0].groups
+    if groups is None:
+        return None
+    return np.concatenate([groups + at * (groups.max() + 1) for at in range(len(tries))])
 
 
 def _ranges(
@@ -225,7 +235,7 @@ def _ranges(
 ) -> tuple[tuple[float, float], ...]:
     found = []
     for width, row in zip(widths, part.by_query, strict=True):
-        low, high = width_range(row, n_pilot, n_queries, RANGE)
+        low, high = width_range(row, n_pilot, n_queries, RANGE, part.groups)
         found.append((width * low, width * high))
     return tuple(found)
 
@@ -240,9 +250,9 @@ def _neighbours(
         d, d_whole, d_part = (
             one.by_query[upper] - one.by_query[lower] for one in (best, whole, part)
         )
-        error = d_part.std(ddof=1) / np.sqrt(n_queries)
+        error = CampaignSpread.of(d_part, part.groups, n_queries).error
         shift = float(d_whole.mean() - d.mean())
-        p = order_probability(d.mean(), standard_error(d), float(error), shift)
+        p = order_probability(d.mean(), unit_spread(d, best.groups).error, error, shift)
         found.append((models[upper], models[lower], p))
     return tuple(found)
 

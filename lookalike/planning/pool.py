@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.stats.units import Units, sample_words
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class RankedPool:
             model does not list the pair.
         scores: shape (n_models, n_pairs), higher is more similar.
         depth: k of the pool: a model proposed a pair that it ranks k or better.
+        units: of the queries, see `Units`; None: each query is one.
     """
 
     models: tuple[str, ...]
@@ -31,6 +33,22 @@ class RankedPool:
     ranks: Ints
     scores: Floats
     depth: int
+    units: Units | None = None
+
+    @property
+    def sample(self) -> str:
+        """The sample size in words, with units where queries share some."""
+        return sample_words(self.n_queries, self.n_units, self.units.name if self.units else "")
+
+    @property
+    def n_units(self) -> int:
+        """How many independent units the queries have."""
+        return self.n_queries if self.units is None else self.units.count()
+
+    @property
+    def groups(self) -> Ints | None:
+        """The unit of each query, shape (n_queries,); None where each is one."""
+        return self.units.codes if self.units is not None and self.units.are_shared else None
 
     @property
     def n_pairs(self) -> int:

@@ -19,6 +19,7 @@ from lookalike.metrics.match import AlignedRun, Missing, has_list, match_run, pa
 from lookalike.planning.label_model import LABEL_MODEL
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import Round
+from lookalike.stats.units import PRODUCT, Units
 
 _ENDLESS = np.iinfo(np.int64).max
 COLUMNS = ("query", "candidate", "probability", "drawn")
@@ -69,6 +70,8 @@ def named_pool(
     *,
     missing: Missing = "error",
     products: Mapping[str, str] | None = None,
+    unit_of: Mapping[str, str] | None = None,
+    unit: str = PRODUCT,
 ) -> NamedPool:
     """Return the pool that proposals made, with the ranks and scores that runs give its pairs.
 
@@ -77,6 +80,8 @@ def named_pool(
         runs: of the models to measure; whole lists, not the pool's pairs alone.
         missing: what a pair without a score means, as in `pair_scores`.
         products: product of each image, where the pool left out those of the query's own.
+        unit_of: the independent unit of each query, "" where unknown; None: each query is one.
+        unit: what a unit is, as `Units.name`.
 
     Raises:
         InputError: two runs of one name, a run that ranks nothing but pairs of the pool, or an
@@ -120,6 +125,7 @@ def named_pool(
         ranks=np.stack(ranks),
         scores=np.stack(scores),
         depth=_depth(proposals, names, unasked),
+        units=None if unit_of is None else Units.of(wanted.query_ids, unit_of, unit),
     )
     named = zip(wanted.queries.tolist(), wanted.candidates.tolist(), strict=True)
     return NamedPool(pool, tuple((wanted.query_ids[q], wanted.candidate_ids[c]) for q, c in named))

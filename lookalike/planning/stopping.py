@@ -19,6 +19,7 @@ from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.planning.estimates import Estimate, Estimates
 from lookalike.stats.intervals import LEAST_QUERIES, standard_error
+from lookalike.stats.units import unit_spread
 
 RULES = ("order", "width", "recall")
 LEAST_FOUND = 10  # similar pairs: from fewer the spread is not known well enough to claim by
@@ -83,7 +84,6 @@ def order_rule(
         looks: how the error is spent.
         alike: a difference that does not matter; 0: every difference does.
     """
-    n = measure.by_query.shape[1]
     order = np.argsort(-measure.values, kind="stable")
     level = looks.share / max(1, len(models) * (len(models) - 1) // 2)
     found = []
@@ -91,10 +91,11 @@ def order_rule(
         d = measure.by_query[upper] - measure.by_query[lower]
         difference, p = float(d.mean()), float("nan")
         verdict: Settled = "open"
-        error = standard_error(d) if n >= LEAST_QUERIES else float("nan")
-        if error > 0:
-            p = 2.0 * float(stdtr(n - 1, -abs(difference) / error))
-            reach = abs(difference) + float(stdtrit(n - 1, 1.0 - level / 2)) * error
+        spread = unit_spread(d, measure.groups)
+        if spread.n_units >= LEAST_QUERIES and spread.error > 0:
+            p = 2.0 * float(stdtr(spread.freedom, -abs(difference) / spread.error))
+            t = float(stdtrit(spread.freedom, 1.0 - level / 2))
+            reach = abs(difference) + t * spread.error
             verdict = "above" if p <= level else "alike" if reach <= alike else "open"
         found.append(Neighbours(models[upper], models[lower], difference, p, verdict))
     return found
@@ -122,13 +123,13 @@ def recall_rule(
     2021), who bound recall by samples drawn for it.
 
     Args:
-        found_by_query: shape (n_queries,), similar pairs known.
-        estimated_by_query: shape (n_queries,), unbiased estimates of all similar pairs.
+        found_by_query: shape (n_queries,), similar pairs known; of units where queries share some.
+        estimated_by_query: shape (n_queries,), unbiased estimates of all similar pairs, likewise.
         heaviest: for how many pairs one that was drawn can stand; 0 if all are judged.
         looks: how the error is spent.
 
     Returns:
-        The bound; NaN below `LEAST_QUERIES` queries or if nothing is found.
+        The bound; NaN below `LEAST_QUERIES` queries or units, or if nothing is found.
     """
     n, found = found_by_query.size, float(found_by_query.sum())
     if n < LEAST_QUERIES or found <= 0:
@@ -186,8 +187,10 @@ def stop_advice(
     if chosen is None:
         raise Refused("measure", f"{measure!r} was not estimated")
     pool = estimates.pool
-    found = np.bincount(pool.queries, np.nan_to_num(labels), pool.n_queries)
-    total = np.bincount(pool.queries, estimates.labels, pool.n_queries)
+    units = np.arange(pool.n_queries) if pool.units is None else pool.units.codes
+    of_pairs = np.unique(units, return_inverse=True)[1][pool.queries]
+    found = np.bincount(of_pairs, np.nan_to_num(labels), pool.n_units)
+    total = np.bincount(of_pairs, estimates.labels, pool.n_units)
     is_enough = estimates.heaviest == 0 or found.sum() >= LEAST_FOUND
     widths = width_rule(chosen, looks) if is_enough else np.full(len(pool.models), np.nan)
     return StopAdvice(

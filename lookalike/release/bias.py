@@ -21,12 +21,17 @@ from lookalike.release.outsiders import read_pool
 from lookalike.release.rounds import IN_PART, judged_share
 from lookalike.release.votes import ANSWERS, counted_votes
 from lookalike.stats.intervals import METHOD
+from lookalike.stats.units import PRODUCT
 
 SEED = 0
 
 
 def pool_evidence(
-    folder: Folder, newcomers: Sequence[Run] = (), *, with_votes: bool = True
+    folder: Folder,
+    newcomers: Sequence[Run] = (),
+    *,
+    with_votes: bool = True,
+    unit: str | None = None,
 ) -> PoolEvidence:
     """Return the evidence of a release's pool, over queries with public labels.
 
@@ -35,6 +40,7 @@ def pool_evidence(
         newcomers: further models to evaluate, of other names than the release's models; a
             missing score counts as the worst.
         with_votes: whether to read the votes behind the labels.
+        unit: of queries, as `Folder.unit_of` takes it; None: the product.
 
     Raises:
         ReleaseError: the release has no pool, or one that rounds have judged in part.
@@ -58,7 +64,8 @@ def pool_evidence(
             votes=_vote_table(folder) if with_votes else None,
             attributes=dividing_attributes([name for name, _, _ in images], attributes),
             n_catalogue_pairs=_n_catalogue_pairs(images, proposals.query_ids),
-            unit_of=folder.product_of,
+            unit_of=folder.unit_of(unit) or {},
+            unit_name=unit or PRODUCT,
             **_random_negatives(folder),
         ),
     )

@@ -42,6 +42,7 @@ from lookalike.release.outsiders import EqualOutsiders, equal_outsiders
 from lookalike.release.rounds import IN_PART, judged_share
 from lookalike.release.scoring import rounded
 from lookalike.stats.significance import PairedTest
+from lookalike.stats.units import QUERY
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ def compare(
     *,
     missing: Missing = "error",
     complete: bool = False,
+    unit: str | None = None,
 ) -> ModelComparison:
     """Compare models of a release with each other or with newcomers.
 
@@ -121,6 +123,8 @@ def compare(
         missing: "error" refuses a file without a score for every pair put to the judges; "worst"
             ranks those below all others.
         complete: there is no more to rank than the pairs put to the judges.
+        unit: what intervals and tests take as independent: "query", "product" or an attribute of
+            images; None: the product, as on the board. Another unit gives other letters.
 
     Raises:
         InputError: fewer than two models, one given twice, a name that stands for none, a file
@@ -134,10 +138,10 @@ def compare(
     (-0.1092, 13, True)
     """
     if isinstance(release, Release):
-        return _compare(release, runs, measures, missing, complete)
+        return _compare(release, runs, measures, missing, complete=complete, unit=unit)
     with ExitStack() as stack:
         opened = stack.enter_context(open_release(release))
-        return _compare(opened, runs, measures, missing, complete)
+        return _compare(opened, runs, measures, missing, complete=complete, unit=unit)
 
 
 def _compare(
@@ -145,7 +149,9 @@ def _compare(
     runs: Sequence[str | Path | Run],
     measures: Sequence[str] | None,
     missing: Missing,
+    *,
     complete: bool,
+    unit: str | None,
 ) -> ModelComparison:
     if judged_share(release) < 1:
         raise ReleaseError(f"{release.place}: {IN_PART}")
@@ -157,7 +163,7 @@ def _compare(
     extra = [name for name in chosen if name not in known]
     scores = _with_measures(release, model_scores(release, outsiders), extra)
     scores += [_newcomer_scores(release, run, extra, outsiders, complete) for run in newcomers]
-    units = query_units(release)
+    units = query_units(release, unit)
     columns = measured_columns(
         scores, [(name, name) for name in chosen], depth=pool_depth(release), units=units
     )
@@ -168,7 +174,7 @@ def _compare(
         models=tuple(names),
         board=board,
         differences=tuple(_differences(board, columns, names)),
-        unit=units.name if units.are_shared else "query",
+        unit=units.name if units.are_shared else QUERY,
         notes=tuple(_notes(release, newcomers)),
     )
 

@@ -31,7 +31,7 @@ from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.defined_values import common_queries
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
 from lookalike.stats.significance import PairedTest, paired_tests
-from lookalike.stats.units import Units
+from lookalike.stats.units import PRODUCT, Units
 
 N_BOOTSTRAPS = 1000
 FLIPS, DRAWS = 1, 2  # which random numbers
@@ -106,10 +106,15 @@ def measured_columns(
     return [_column(scores, named, depth, draws, is_sorted=named[0] == by) for named in columns]
 
 
-def query_units(folder: Folder) -> Units:
-    """Return the product of each query of a release's results, in the order of their values."""
+def query_units(folder: Folder, unit: str | None = None) -> Units:
+    """Return the unit of each query of a release's results, in the order of their values.
+
+    Args:
+        folder: the release.
+        unit: as `Folder.unit_of` takes it; None: the product, as on the release's board.
+    """
     queries, _ = coded(folder.table("results", ["query_id"])["query_id"])
-    return Units.of(queries, folder.product_of)
+    return Units.of(queries, folder.unit_of(unit), unit or PRODUCT)
 
 
 def pool_depth(folder: Folder) -> int:

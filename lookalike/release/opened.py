@@ -206,6 +206,7 @@ class Release(Folder):
         *,
         seed: int = 0,
         settings: BiasSettings | None = None,
+        unit: str | None = None,
     ) -> BiasReport:
         """Return the report on the pool's bias, over queries with public labels.
 
@@ -215,13 +216,15 @@ class Release(Folder):
                 worst.
             seed: of the random numbers.
             settings: how much work the report does.
+            unit: what intervals and tests take as independent: "query", "product" or an attribute
+                of images; None: the product.
 
         Raises:
             ReleaseError: the release has no pool, or one that rounds have judged in part.
             InputError: what is wrong with a file, with its line or row; also if a newcomer has
                 the name of a model.
         """
-        evidence = pool_evidence(self, self.read_runs(runs, missing="worst"))
+        evidence = pool_evidence(self, self.read_runs(runs, missing="worst"), unit=unit)
         return bias_report(evidence, np.random.default_rng(seed), settings)
 
     def read_runs(

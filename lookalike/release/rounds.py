@@ -17,7 +17,9 @@ from lookalike.planning.pool_files import NamedPool, named_pool
 from lookalike.planning.rounds import Round
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import FIRST_WITH_BOARD
 from lookalike.release.scoring import Results, rounded
+from lookalike.stats.units import PRODUCT, QUERY
 
 IN_PART = (
     "rounds have judged a part of its pool: plain measures would take what was drawn for all "
@@ -84,8 +86,12 @@ def read_rounds(folder: Folder, named: NamedPool) -> list[Round]:
     return [rounds[number] for number in sorted(rounds)]
 
 
-def named_pool_of(folder: Folder) -> NamedPool:
+def named_pool_of(folder: Folder, unit: str | None = None) -> NamedPool:
     """Return the pool with what the models say of it that have built it and have scores.
+
+    Args:
+        folder: the release.
+        unit: of queries, as `Folder.unit_of` takes it; None: that of the release's own results.
 
     Raises:
         ReleaseError: there is no such model.
@@ -104,7 +110,15 @@ def named_pool_of(folder: Folder) -> NamedPool:
     ]
     if not runs:
         raise ReleaseError("No model that has built the pool has scores.")
-    return named_pool(proposals, runs, products=folder.products)
+    is_old = folder.info["schema_version"] < FIRST_WITH_BOARD  # their queries are independent
+    chosen = QUERY if is_old and unit is None else unit
+    return named_pool(
+        proposals,
+        runs,
+        products=folder.products,
+        unit_of=folder.unit_of(chosen),
+        unit=chosen or PRODUCT,
+    )
 
 
 def _has_estimate(name: str, depth: int) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from lookalike.core.arrays import Bools, Floats, Ints
 
-PRODUCT = "product"
+PRODUCT, QUERY = "product", "query"
 _SAME, _TINY = 1e-12, 1e-9
 
 
@@ -45,6 +45,10 @@ class Units:
         named = [(1, unit) if (unit := known.get(query)) else (0, query) for query in queries]
         place = {key: code for code, key in enumerate(dict.fromkeys(named))}
         return cls(np.array([place[key] for key in named], np.int64), name)
+
+    def part(self, queries: Ints) -> Units:
+        """Return the units of some queries, by their numbers."""
+        return Units(self.codes[queries], self.name)
 
     @property
     def are_shared(self) -> bool:
@@ -157,6 +161,22 @@ def effective_number(deviations: Floats) -> float:
     size = np.abs(deviations)
     squares = float((size**2).sum())
     return float(size.sum()) ** 2 / squares if squares > 0.0 else 0.0
+
+
+def unit_deviations(values: Floats, groups: Ints | None = None) -> Floats:
+    """Return how far each group's sum is from the mean of all values, times its size.
+
+    Args:
+        values: shape (n,).
+        groups: shape (n,), the group of each; None: each value is a group of its own.
+
+    Returns:
+        Shape (n_groups,); its mean is 0.
+    """
+    centred = values - values.mean()
+    if groups is None:
+        return np.asarray(centred)
+    return unit_sums(centred[:, None], groups)[:, 0]
 
 
 def _correlation_inside(centred: Floats, codes: Ints, beyond: Floats, sizes: Floats) -> float:

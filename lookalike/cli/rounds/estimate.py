@@ -9,6 +9,7 @@ import numpy as np
 
 from lookalike.cli.output import Report
 from lookalike.cli.rounds.inputs import add_files, read_files
+from lookalike.cli.unit_option import unit_json
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -78,6 +79,7 @@ def run(arguments: argparse.Namespace) -> Report:
             "judged": found.judged,
             "n_left_out": files.n_left_out,
             "n_queries": found.pool.n_queries,
+            **unit_json(found.pool),
             "measures": [
                 {"measure": m, "model": model, "value": v, "low": low, "high": high}
                 for m, model, v, low, high in rows
@@ -99,7 +101,7 @@ def _rows(found: Estimates) -> Iterator[tuple[str, str, float, float, float]]:
 
 def _text(found: Estimates, advice: StopAdvice) -> Iterator[str]:
     pool = found.pool
-    yield f"Judged: {found.judged:.0%} of {pool.n_pairs:,} pairs, {pool.n_queries} queries"
+    yield f"Judged: {found.judged:.0%} of {pool.n_pairs:,} pairs, {pool.sample}"
     yield ""
     cells: list[tuple[str, ...]] = [("", *pool.models)]
     for one in found.measures:

@@ -11,6 +11,7 @@ import numpy as np
 
 from lookalike.bias.evidence.files import read_proposals
 from lookalike.cli.inputs import PROPOSALS, file_option
+from lookalike.cli.unit_option import add_metadata, file_unit
 from lookalike.core.arrays import Floats
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
@@ -21,7 +22,7 @@ from lookalike.planning.rounds import Round
 from lookalike.release.opened import open_release
 from lookalike.release.rounds import named_pool_of, read_rounds
 
-OF_THE_RELEASE = ("proposals", "run", "qrels", "rounds")
+OF_THE_RELEASE = ("proposals", "run", "qrels", "rounds", "metadata")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "--round", "a round as `rounds draw` wrote it; once per round, in their order",
         action="append", default=[], dest="rounds",
     )  # fmt: skip
+    add_metadata(parser)
     parser.add_argument(
         "--drawn-only", action="store_true",
         help="leave out labels of pairs that were open in a round and that none drew",
@@ -79,7 +81,11 @@ def read_files(arguments: argparse.Namespace) -> RoundFiles:
     if missing := [f"--{name}" for name in ("proposals", "run") if not getattr(arguments, name)]:
         raise InputError(f"{', '.join(missing)} missing: give these files, or --release alone")
     runs = [read_run(path) for path in arguments.run]
-    named = named_pool(read_proposals(arguments.proposals), runs, missing=arguments.missing)
+    proposals, unit = read_proposals(arguments.proposals), file_unit(arguments)
+    unit.refuse_strangers(proposals.query_ids, arguments.metadata)
+    named = named_pool(
+        proposals, runs, missing=arguments.missing, unit_of=unit.unit_of, unit=unit.name
+    )
     labels = np.full(named.pool.n_pairs, np.nan)
     if arguments.qrels is not None:
         labels = named.labels(read_qrels(arguments.qrels))
@@ -98,7 +104,7 @@ def _of_release(arguments: argparse.Namespace) -> RoundFiles:
     with open_release(arguments.release) as release:
         if not any(campaign.get("rounds") for campaign in release.info["campaigns"]):
             raise InputError(f"{release.title} was not judged in rounds: lookalike score reads it")
-        named = named_pool_of(release)
+        named = named_pool_of(release, arguments.unit)
         labels, rounds = named.labels(release.qrels()), read_rounds(release, named)
         return _kept(named, labels, rounds, release.caveats, drawn_only=True)
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lookalike.agreement.grades import Scale
+from lookalike.core.did_you_mean import did_you_mean
 from lookalike.core.products import Products
 from lookalike.io.parquet import stated_depth
 from lookalike.io.tables import Qrels, Run
@@ -30,6 +31,7 @@ from lookalike.release.format.layout import (
 )
 from lookalike.release.format.tables import coded, read_table, rows_of
 from lookalike.release.labelling import make_qrels
+from lookalike.stats.units import PRODUCT, QUERY
 
 OLD_DEPTH = 50  # that runs of schema versions 1 to 6 are complete to, at least
 
@@ -205,6 +207,27 @@ class Folder:
     def product_of(self) -> dict[str, str]:
         """Product of each image, "" where unknown."""
         return dict(self.rows("images", "image_id", "product_id"))
+
+    def unit_of(self, unit: str | None = None) -> Mapping[str, str] | None:
+        """Return the independent unit of each image, "" where unknown; None: each query is one.
+
+        Args:
+            unit: "query", "product" or the name of an attribute; None: the product.
+
+        Raises:
+            ReleaseError: no image has the attribute.
+        """
+        if unit is None or unit == PRODUCT:
+            return self.product_of
+        if unit == QUERY:
+            return None
+        texts = self.rows("images", "image_id", "attributes")
+        attributes = {image: json.loads(text or "{}") for image, text in texts}
+        names = list(dict.fromkeys(name for row in attributes.values() for name in row))
+        if unit not in names:
+            known = did_you_mean(unit, [QUERY, PRODUCT, *names])
+            raise ReleaseError(f"{self.place}: no image has the attribute {unit!r}. {known}")
+        return {image: str(row.get(unit) or "") for image, row in attributes.items()}
 
     @property
     def products(self) -> Mapping[str, str] | None:

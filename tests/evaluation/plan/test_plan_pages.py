@@ -189,7 +189,10 @@ def test_a_judged_campaign_is_a_pilot(chief):
     job = made(chief, {**SMALL, "pilot": world.campaign.pk})
     assert job.state == JobState.SUCCEEDED, job.error
     page = chief.get(f"/plan/{job.uid}/").content.decode()
-    assert f"12 queries of “{world.campaign}” that are judged whole, and its 2 models" in page
+    n_products = world.pool.queries.values("image__product_id").distinct().count()
+    assert job.result["n_pilot_units"] == n_products < 12
+    sample = f"12 queries of {n_products} products"
+    assert f"{sample} in “{world.campaign}” that are judged whole, and its 2 models" in page
     lines = {(x["design"]["n_queries"], x["design"]["n_judges"]): x for x in job.result["lines"]}
     assert lines[20, 3]["bias"] == 0, "three judges say what the pilot's three judges say"
     assert lines[60, 3]["width"] < lines[20, 3]["width"]

@@ -34,6 +34,11 @@ def world_of_rounds() -> World:
     return build_world(n_queries=12, has_unit_vectors=True)
 
 
+def world_of_ten_products() -> World:
+    """Make a pool of all thirty images of the ten products."""
+    return build_world(n_queries=30, has_unit_vectors=True)
+
+
 def opened(world: World, rules: RoundRules = RULES, **campaign: Any) -> Campaign:
     """Open the pool in rounds."""
     name = f"Part {Campaign.objects.count()}"

@@ -44,6 +44,7 @@ from tests.evaluation.rounds.cases import (
     put_back,
     take_out,
     world_of_rounds,
+    world_of_ten_products,
 )
 from tests.kept import kept
 from tests.worlds import SPECS, World, answer_all, cosines, same_colour
@@ -213,7 +214,25 @@ def test_where_all_labels_are_equal_areas_are_undefined_and_nothing_is_claimed(w
     assert not known(campaign).order_is_known
 
 
-def test_the_page_says_what_each_round_took_and_what_is_missing(world, chief):
+def test_below_ten_products_rounds_claim_no_interval_and_the_page_says_why(world, chief):
+    campaign = opened(world, replace(RULES, width=0.01))
+    n_products = world.pool.queries.values("image__product_id").distinct().count()
+    judged(world, campaign)
+    looked(campaign)
+    look = known(campaign)
+    assert (look.n_queries, look.n_units) == (12, n_products)
+    assert n_products < 10
+    assert math.isnan(look.half_width)
+    assert math.isnan(look.recall)
+    assert {two.verdict for two in look.neighbours} == {"open"}
+    page = chief.get(f"/results/{campaign.slug}/rounds/").content.decode()
+    assert page.count(f"12 queries of {n_products} products") == 2
+    cells = newest(campaign).summary.models[0].measures.values()
+    assert not any(cell.interval and cell.interval.is_defined for cell in cells)
+
+
+def test_the_page_says_what_each_round_took_and_what_is_missing(db, chief):
+    world = world_of_ten_products()
     campaign = opened(world, replace(RULES, width=0.01))
     address = f"/results/{campaign.slug}/rounds/"
     page = chief.get(address).content.decode()
@@ -224,6 +243,9 @@ def test_the_page_says_what_each_round_took_and_what_is_missing(world, chief):
     assert "after round 1 of 3 planned" in page
     assert "hardly do" in page or "hours of all judges" in page
     assert "No AP′ off by more than ± 0.01" in page
+    assert "30 queries of 10 products" in page
+    assert known(campaign).n_units == 10
+    assert known(campaign).half_width > 0
     reply = chief.post(f"{address}2/open/")
     assert reply.status_code == 302
     job = Job.objects.filter(task="evaluation.tasks.look").latest("created_at")

@@ -53,6 +53,7 @@ from tests.evaluation.rounds.cases import (
     put_back,
     take_out,
     world_of_rounds,
+    world_of_ten_products,
 )
 from tests.kept import kept
 from tests.worlds import World, answer_all, build_world, same_colour
@@ -229,7 +230,8 @@ def test_rounds_open_themselves_until_those_planned_are_judged(world):
     assert [bool(row.look) for row in plan.rounds.all()] == [True, True]
 
 
-def test_rounds_that_open_themselves_end_where_the_goals_are_met(world):
+def test_rounds_that_open_themselves_end_where_the_goals_are_met(db):
+    world = world_of_ten_products()
     rules = replace(RULES, opens_itself=True, orders=False, recall=0.01)
     campaign = judged(world, opened(world, rules))
     [job] = by_itself()
