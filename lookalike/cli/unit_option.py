@@ -1,4 +1,4 @@
-"""The option `--unit`: what intervals and tests take as independent."""
+"""The option `--unit`: the independent unit of intervals and tests."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from lookalike.planning.pool import RankedPool
 from lookalike.stats.units import PRODUCT, QUERY, Units
 
 HELP = (
-    "what intervals and tests take as independent: query, product, or a column of {source} of "
-    "which queries share values, such as series; default: the product where products are known"
+    "the independent unit of intervals and tests: query, product, or a column of {source} such as "
+    "series; default: the product where products are known"
 )
 
 
 def add_unit(
     parser: argparse.ArgumentParser | argparse._ArgumentGroup, source: str = "--metadata"
 ) -> None:
-    """Add the option; `source` says which file has the columns."""
+    """Add the option; `source` names the file with the columns."""
     parser.add_argument("--unit", metavar="COLUMN", help=HELP.format(source=source))
 
 
 @dataclass(frozen=True)
 class UnitChoice:
-    """The unit of queries that a command was given.
+    """The unit of queries.
 
     Attributes:
         unit_of: the unit of each query, "" where unknown; None where each query is one.
@@ -46,7 +46,7 @@ class UnitChoice:
         return Units.of(queries, self.unit_of, self.name)
 
     def refuse_strangers(self, queries: Sequence[str], metadata: object) -> None:
-        """Refuse a column that knows no query: each would be a unit, and nobody would notice.
+        """Refuse a column without any of the queries: each query would silently be a unit.
 
         Raises:
             InputError: no query has a value.
@@ -61,7 +61,7 @@ class UnitChoice:
 def chosen_unit(
     unit: str | None, metadata: Path | None, products: Mapping[str, str] | None
 ) -> UnitChoice:
-    """Return the unit that is asked for, from the metadata of images.
+    """Return the unit of the option `--unit`, read from the metadata of images.
 
     Args:
         unit: the option; None: the product where products are known.
@@ -84,15 +84,15 @@ def chosen_unit(
 
 
 def add_metadata(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add what says which queries share a unit."""
+    """Add --metadata and --unit."""
     file_option(parser, "--metadata", "products and further columns of queries, for --unit")
     add_unit(parser, "--metadata, or an attribute of the release,")
 
 
 def metadata_products(arguments: argparse.Namespace) -> dict[str, str] | None:
-    """Return the products that --metadata knows; None without it.
+    """Return the products in --metadata; None without it.
 
-    Where --unit names a column, the file needs no products beside it.
+    Where --unit names a column, the file needs no column of products.
     """
     metadata = arguments.metadata
     if metadata is None:
@@ -104,7 +104,7 @@ def metadata_products(arguments: argparse.Namespace) -> dict[str, str] | None:
 
 
 def file_unit(arguments: argparse.Namespace) -> UnitChoice:
-    """Return the unit of queries that the files say.
+    """Return the unit of queries by the options --unit and --metadata.
 
     Raises:
         InputError: a column that --metadata lacks, or no such file.

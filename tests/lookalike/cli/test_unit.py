@@ -1,10 +1,11 @@
-"""`--unit`: what intervals and tests take as independent, in every command that has some."""
+"""`--unit` in every command with intervals: the unit is named, counted and used."""
 
 from __future__ import annotations
 
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,15 +38,14 @@ def files(folder: Path, *labels: str) -> list[str]:
     return ["--proposals", str(folder / "proposals.csv"), *runs, *labels]
 
 
-def found(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+def found(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     assert main([*map(str, words), "--json"]) == 0
     return dict(json.loads(capsys.readouterr().out))
 
 
-def widths(report: dict[str, object], measure: str = "P@5") -> list[float]:
+def widths(report: dict[str, Any], measure: str = "P@5") -> list[float]:
     rows = report["measures"]
-    assert isinstance(rows, list)
     return [
         (row["high"] - row["low"]) if row["low"] is not None else float("nan")
         for row in rows

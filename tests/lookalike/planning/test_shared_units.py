@@ -170,13 +170,13 @@ def test_the_share_found_is_bounded_over_products():
     known = np.where(drawn.drawn, labels, np.nan)
     found = estimate(pool, known, [drawn], ["P@5"])
     advice = stop_advice(found, known, "P@5", Looks())
-    by_query = [
-        np.bincount(pool.queries, values, pool.n_queries)
-        for values in (np.nan_to_num(known), found.labels)
-    ]
-    by_unit = [values.reshape(4, 40).sum(axis=0) for values in by_query]
-    assert advice.recall == recall_rule(*by_unit, found.heaviest, Looks())
-    assert advice.recall < recall_rule(*by_query, found.heaviest, Looks())
+    n = pool.n_queries
+    similar = np.bincount(pool.queries, np.nan_to_num(known), n).astype(np.float64)
+    total = np.bincount(pool.queries, found.labels, n).astype(np.float64)
+    of_products = [values.reshape(4, 40).sum(axis=0) for values in (similar, total)]
+    by_unit = recall_rule(of_products[0], of_products[1], found.heaviest, Looks())
+    assert advice.recall == by_unit
+    assert by_unit < recall_rule(similar, total, found.heaviest, Looks())
 
 
 def test_a_backtest_draws_products_whole():
