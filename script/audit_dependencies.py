@@ -27,10 +27,10 @@ HOW = (
 
 
 def read_pins(path: Path) -> dict[str, Version]:
-    """Return the version of each package that a constraints file pins."""
+    """Return the version of each package that a constraints file pins, with or without hashes."""
     pins: dict[str, Version] = {}
     for line in path.read_text().splitlines():
-        text = line.partition("#")[0].strip()
+        text = line.partition("#")[0].strip().removesuffix("\\").strip()
         if text and not text.startswith("-"):
             requirement = Requirement(text)
             [specifier] = requirement.specifier
