@@ -19,7 +19,7 @@ SMALL = "annotated-doc"  # a package of a few kilobytes without dependencies
 
 def pins() -> dict[str, tuple[str, list[str]]]:
     """Version and hashes of each package in constraints.txt."""
-    found = {}
+    found: dict[str, tuple[str, list[str]]] = {}
     for block in re.split(r"\n(?=\S)", (ROOT / "constraints.txt").read_text().strip()):
         first, *rest = block.replace("\\\n", "\n").splitlines()
         requirement = Requirement(first)
