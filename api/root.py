@@ -29,6 +29,7 @@ from api.routes.results import router as evaluation_router
 from api.routes.review import router as review_router
 from api.routes.runs import router as runs_router
 from catalog.importing.upload_handlers import NoRoomError
+from releases.blindness.images import WithheldError
 from releases.site.integrity import DamagedFileError
 
 DESCRIPTION = """Read catalogs, pools, templates, triplets, campaigns, judgements, runs, results and
@@ -109,6 +110,11 @@ def _refused(request: HttpRequest, problem: ApiError) -> HttpResponse:
 @api.exception_handler(DamagedFileError)
 def _damaged(request: HttpRequest, problem: DamagedFileError) -> HttpResponse:
     return _answer(request, ApiError(503, "damaged", str(problem)))
+
+
+@api.exception_handler(WithheldError)
+def _withheld(request: HttpRequest, problem: WithheldError) -> HttpResponse:
+    return _answer(request, ApiError(403, "withheld", str(problem)))
 
 
 @api.exception_handler(Http404)

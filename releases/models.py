@@ -91,23 +91,40 @@ class ReleasedPair(models.Model):
         indexes = [models.Index(fields=["pair"], name="released_pair")]
 
 
+class ReleasedImage(models.Model):
+    """An image that a release names, by content: see `releases.blindness.images`."""
+
+    release = models.ForeignKey(
+        Release, on_delete=models.CASCADE, related_name="images", db_index=False
+    )
+    sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sha256", "release"], name="one_row_per_released_image")
+        ]
+        indexes = [models.Index(fields=["release"], name="image_of_release")]
+
+
 class AskedRelease(models.Model):
-    """How many pairs of a release a campaign asks; counts while the campaign takes answers."""
+    """A campaign that shows its judges an image of a release. Triggers write the rows.
+
+    The release is withheld while the campaign is open or paused.
+    """
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="asked_by")
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="+")
-    n_pairs = models.PositiveIntegerField()
 
     class Meta:
         ordering = ["release", "campaign"]
         constraints = [
             models.UniqueConstraint(
-                fields=["release", "campaign"], name="one_count_per_release_and_campaign"
+                fields=["release", "campaign"], name="one_row_per_release_and_campaign"
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.campaign} asks {self.n_pairs} pairs of {self.release}"
+        return f"{self.campaign} shows judges images of {self.release}"
 
 
 class Download(models.Model):

@@ -22,6 +22,7 @@ from lookalike.release.diff import difference, difference_text
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.manifest import make_entry, read_manifest
+from releases.blindness.images import note_images
 from releases.blindness.pairs import note_release
 from releases.freeze.freeze import build
 from releases.freeze.requests import FreezeRequest, parse_version
@@ -113,7 +114,9 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
             record(owner, Action.RELEASE_FROZEN, row, seal=row.seal, visibility=row.visibility)
             if row.has_hidden_labels:
                 hide_labels(campaigns=campaigns)
-            note_release(release=row, hidden=_hidden_queries(Folder(folder / "files")))
+            files = Folder(folder / "files")
+            note_release(release=row, hidden=_hidden_queries(files))
+            note_images(row, files.sha256_of.values())
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(target, ignore_errors=True)  # of a freeze that died before its row
             folder.rename(target)

@@ -1,4 +1,4 @@
-"""What releases were made from stays, and what they tell waits while judges are asked it."""
+"""Protect what releases were made from, and hide labels that a release hides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def keep_released_triplets(instance: TripletSet, **kwargs: Any) -> None:
 def hide_what_judges_are_asked(
     instance: Campaign, update_fields: frozenset[str] | None, **kwargs: Any
 ) -> None:
-    """Count which releases tell of the pairs of a campaign that is opened or gets pairs."""
+    """Hide the labels of a campaign that is opened or gets pairs where a release hides them."""
     is_asked = instance.state in (CampaignState.OPEN, CampaignState.PAUSED)
     if is_asked and (update_fields is None or update_fields & {"state", "n_questions"}):
         note_campaign(campaign=instance)

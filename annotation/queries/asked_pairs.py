@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Exists, OuterRef
 
-from annotation.models import Campaign, CampaignState, Judgement, Question, QuestionKind
+from annotation.models import Campaign, Judgement, Question, QuestionKind
 from annotation.queries.kept import kept_of_each
 from annotation.queries.prepared import columns_of
 from catalog.images.content_pairs import content_pair
@@ -19,18 +19,12 @@ select q.query_id, q.candidate_id from annotation_question q
 where q.campaign_id = %s and q.kind = 'pair'
   and exists (select from annotation_judgement j where j.question_id = q.id)
 """
-ASKING = (CampaignState.OPEN, CampaignState.PAUSED)
 
 
 def asked_pairs() -> Any:
     """Return all questions, each with its `content_pair` (`catalog.images.content_pairs`)."""
     pair = content_pair("query__sha256", "candidate__sha256")
     return Question.objects.annotate(content_pair=pair).order_by()
-
-
-def pairs_put_to_judges() -> Any:
-    """Return what campaigns that take answers ask now: of pairs and controls, not of examples."""
-    return asked_pairs().filter(campaign__state__in=ASKING).exclude(kind=QuestionKind.EXAMPLE)
 
 
 def voted_pairs(campaigns: Iterable[Campaign]) -> Any:

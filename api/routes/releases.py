@@ -21,6 +21,7 @@ from jobs.services import JobError
 from lookalike.io.errors import InputError
 from lookalike.metrics.match import Missing
 from lookalike.release.errors import ReleaseError
+from releases.blindness.images import why_not_shown
 from releases.models import Release, Submission
 from releases.site.downloads import download
 from releases.site.queries import (
@@ -31,11 +32,9 @@ from releases.site.queries import (
     frozen_negatives,
     line_or_404,
     manifest_of_release,
-    release_or_404,
+    open_release,
     submission_or_404,
     visible_releases,
-    why_not_shown,
-    with_campaigns_asking,
 )
 from releases.site.signing import Signature, signature_of
 from releases.submissions.services import QuotaError, submit
@@ -77,8 +76,8 @@ class ReleaseOut(Schema):
     description: str
     visibility: str = Field(description="public, or members.")
     why_not_shown: str = Field(
-        description="Why people without an account do not see it now, such as a campaign that "
-        "still asks its pairs; empty where they do."
+        description="Why its content is not public now, such as a campaign whose judges see its "
+        "images; empty where it is public. Withheld content answers 403 with the code withheld."
     )
     seal: str = Field(description="Of the manifest: names the content.")
     has_hidden_labels: bool
@@ -161,8 +160,7 @@ class SubmissionDetails(Schema):
 @router.get("/releases", response={200: Page[ReleaseOut], **errors(422)}, summary="List releases")
 def releases(request: HttpRequest, page: Query[PageQuery]) -> Part[Release]:
     """Return every version that you may see, newest first."""
-    shown = with_campaigns_asking(visible_releases(request.user))
-    return read_part(shown, page, newest_first=True)
+    return read_part(visible_releases(request.user), page, newest_first=True)
 
 
 @router.get(
@@ -172,7 +170,7 @@ def releases(request: HttpRequest, page: Query[PageQuery]) -> Part[Release]:
 )
 def release(request: HttpRequest, slug: str, version: str) -> Release:
     """Return a version of a benchmark with its files."""
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     manifest_of_release(release)  # here its damage has a status; inside the schema it has none
     return release
 
@@ -189,7 +187,7 @@ def negatives(
 
     They are frozen with the release: drawn by its seed from what was neither judged nor proposed.
     """
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     [start] = keys_in(page.after, 1) if page.after else (0,)
     rows = frozen_negatives(release, start, page.limit + 1)
     more = make_cursor([start + page.limit]) if len(rows) > page.limit else None
@@ -204,7 +202,7 @@ def negatives(
 )
 def release_archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip; Range resumes."""
-    return download(request, archive_line(release_or_404(request.user, slug, version)))
+    return download(request, archive_line(open_release(request.user, slug, version)))
 
 
 @router.get(
@@ -215,7 +213,7 @@ def release_archive(request: HttpRequest, slug: str, version: str) -> HttpRespon
 )
 def release_file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file of the manifest; Range resumes."""
-    return download(request, line_or_404(release_or_404(request.user, slug, version), path))
+    return download(request, line_or_404(open_release(request.user, slug, version), path))
 
 
 @router.post(
@@ -233,7 +231,7 @@ def submit_run(
 ) -> Status[Submission]:
     """Submit scores or embeddings to be scored on a release; private until published."""
     owner = signed_in(request)
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     spend(UPLOADS, owner.pk)
     try:
         submission = submit(

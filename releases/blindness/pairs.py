@@ -1,27 +1,26 @@
-"""The pairs that releases tell of, by content, and the campaigns that ask them.
+"""The pairs whose labels releases show or hide, by content.
 
-A pair is the two pictures' SHA-256 in either order, as 64 bits of their MD5: the same pair of
-another pool, catalog or campaign is found by an index. Which campaign asks how many pairs of which
-release is counted when a release is listed and when a campaign is opened or gets pairs, so that a
-page asks one indexed question.
+A pair is the two pictures' SHA-256 in either order, as 64 bits of their MD5, so that an index
+finds the same pair in another pool, catalog or campaign. Which releases wait for campaigns is
+decided in `releases.blindness.images`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Q
+from django.db.models import F, Q
 
 from annotation.bulk import copy_rows, refresh_statistics
 from annotation.models import Campaign, QuestionKind
-from annotation.queries.asked_pairs import asked_pairs, pairs_put_to_judges, voted_pairs
+from annotation.queries.asked_pairs import asked_pairs, voted_pairs
 from annotation.services import hide_labels
 from jobs.work.snapshot import Snapshot
 from pooling.pools.queries import proposed_pairs
-from releases.models import AskedRelease, Release, ReleasedPair
+from releases.models import Release, ReleasedPair
 
 MANY = 1000  # pairs, after which the planner is told
 _LOCK = 0x10_0CA1F  # PostgreSQL advisory lock: a release and a campaign see each other
@@ -61,7 +60,7 @@ class _AskedPair(NamedTuple):
 
 @transaction.atomic
 def note_release(*, release: Release, hidden: Sequence[str]) -> None:
-    """Note of which pairs a new release tells, who asks them now, and whose labels must hide.
+    """Record which pairs a new release covers, and hide the labels that it hides everywhere.
 
     Args:
         release: just listed, with its campaigns.
@@ -81,9 +80,6 @@ def note_release(*, release: Release, hidden: Sequence[str]) -> None:
     )
     if len(told) >= MANY:  # else the planner compares each of them with each pair that is asked
         refresh_statistics(ReleasedPair)
-    asked = pairs_put_to_judges().filter(content_pair__in=release.pairs.values("pair"))
-    counted = asked.values_list("campaign").annotate(n=Count("content_pair", distinct=True))
-    _store_counts((release.pk, campaign, n) for campaign, n in counted)
     if kept_back:
         hiding = release.pairs.filter(hides_label=True).values("pair")
         asking = asked_pairs().filter(kind=QuestionKind.PAIR, content_pair__in=hiding)
@@ -92,12 +88,8 @@ def note_release(*, release: Release, hidden: Sequence[str]) -> None:
 
 @transaction.atomic
 def note_campaign(*, campaign: Campaign) -> None:
-    """Count the pairs of releases that an open campaign asks; hide its labels if any hides them."""
+    """Hide the labels of an open campaign if a release hides the label of one of its pairs."""
     _lock()
-    asked = pairs_put_to_judges().filter(campaign=campaign)
-    known = ReleasedPair.objects.filter(pair__in=asked.values("content_pair"))
-    counted = known.values_list("release").annotate(n=Count("pair"))
-    _store_counts((release, campaign.pk, n) for release, n in counted)
     voted = voted_pairs([campaign]).values("content_pair")
     if ReleasedPair.objects.filter(hides_label=True, pair__in=voted).exists():
         hide_labels(campaigns=Campaign.objects.filter(pk=campaign.pk))
@@ -127,16 +119,3 @@ def _lock() -> None:
 
 def _pairs(rows: Any) -> set[int]:
     return set(rows.values_list("content_pair", flat=True).distinct())
-
-
-def _store_counts(counts: Iterable[tuple[int, int, int]]) -> None:
-    """Store how many pairs of a release a campaign asks: release, campaign, number."""
-    AskedRelease.objects.bulk_create(
-        [
-            AskedRelease(release_id=release, campaign_id=campaign, n_pairs=n)
-            for release, campaign, n in counts
-        ],
-        update_conflicts=True,
-        unique_fields=["release", "campaign"],
-        update_fields=["n_pairs"],
-    )

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import math
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -28,8 +28,9 @@ from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import MANIFEST, SIGNATURE, TABLES
 from lookalike.release.format.manifest import Entry, Manifest, make_entry, parse_manifest
 from lookalike.release.format.tables import rows_of
+from releases.blindness.images import WithheldError, campaigns_asking, with_campaigns_asking
 from releases.freeze.requests import parse_version
-from releases.models import AskedRelease, Release, Submission, Visibility
+from releases.models import Release, Submission, Visibility
 from releases.site.integrity import DamagedFileError, check_whole
 from releases.storage import archive_path, files_folder
 
@@ -49,56 +50,21 @@ def is_reader(person: Person) -> bool:
 
 
 def visible_releases(person: Person) -> QuerySet[Release]:
-    """Return the releases that a person may see, newest version of each benchmark first.
+    """Return the releases that a person may know of, newest version of each benchmark first.
 
-    A public one waits while any campaign asks one of its pairs, whether of the same pool or of
-    another with the same pictures: its judges, or anybody who tells them, would read the votes of
-    others and who proposed what.
+    The content of one may be withheld all the same: see `open_release`.
     """
-    releases = Release.objects.all()
-    if is_reader(person):
-        return releases
-    asked = _asking().filter(release=OuterRef("pk"))
-    return releases.filter(~Exists(asked), visibility=Visibility.PUBLIC)
+    releases = with_campaigns_asking(Release.objects.all())
+    return releases if is_reader(person) else releases.filter(visibility=Visibility.PUBLIC)
 
 
-def _asking() -> QuerySet[AskedRelease]:
-    states = [CampaignState.OPEN, CampaignState.PAUSED]
-    return AskedRelease.objects.filter(campaign__state__in=states).select_related("campaign")
-
-
-def with_campaigns_asking(releases: QuerySet[Release]) -> QuerySet[Release]:
-    """Read beforehand what `why_not_shown` wants to know of many releases."""
-    return releases.prefetch_related(Prefetch("asked_by", _asking(), to_attr="asking_now"))
-
-
-def campaigns_asking(release: Release) -> list[AskedRelease]:
-    """Return the campaigns that ask pairs of a release now, so that nobody outside may see it."""
-    return list(_asking().filter(release=release))
-
-
-def in_words(asking: Sequence[AskedRelease]) -> str:
-    """Say which campaigns ask how many pairs of a release."""
-    named = ", ".join(f"“{one.campaign}” asks {one.n_pairs:,} of its pairs" for one in asking)
-    return f"{named} (a pair counts once, whichever of its two pictures is the query)"
-
-
-def why_not_shown(release: Release) -> str:
-    """Say why a release is not shown to everybody now; "" if it is."""
-    if release.visibility != Visibility.PUBLIC:
-        return "It is for members: an admin has not made it public."
-    held = getattr(release, "asking_now", None)
-    asking = campaigns_asking(release) if held is None else held
-    if not asking:
-        return ""
-    return (
-        f"It is public, but waits: {in_words(asking)}. It shows by itself once no open or paused "
-        "campaign asks any of them."
-    )
+def is_withheld(release: Release, person: Person) -> bool:
+    """Whether a release is withheld from a person, since judges see its images."""
+    return not is_reader(person) and bool(campaigns_asking(release))
 
 
 def release_or_404(person: Person, slug: str, version: str = "") -> Release:
-    """Return a version of a benchmark that a person may see; the newest one without a version.
+    """Return a version of a benchmark that a person may know of; the newest without a version.
 
     Raises:
         Http404: there is none, or the person may not see it: both look alike.
@@ -113,6 +79,19 @@ def release_or_404(person: Person, slug: str, version: str = "") -> Release:
     release = releases.order_by("-major", "-minor", "-patch").first()
     if release is None:
         raise Http404
+    return release
+
+
+def open_release(person: Person, slug: str, version: str = "") -> Release:
+    """Return a version of a benchmark whose content a person may see.
+
+    Raises:
+        Http404: there is none, or the person may not know of it.
+        WithheldError: judges see its images, and the person is no reader.
+    """
+    release = release_or_404(person, slug, version)
+    if is_withheld(release, person):
+        raise WithheldError(release)
     return release
 
 
@@ -266,7 +245,8 @@ def submission_or_404(person: Person, uid: uuid.UUID) -> Submission:
     Raises:
         Http404: there is none, or it is somebody else's: both look alike.
     """
-    submissions = Submission.objects.filter(uid=uid, release__in=visible_releases(person))
+    releases = visible_releases(person).prefetch_related(None)
+    submissions = Submission.objects.filter(uid=uid, release__in=releases)
     own = Q(owner=person) if isinstance(person, User) else Q(pk=None)
     visible = submissions.filter(Q(is_published=True) | own)
     return get_object_or_404(visible.select_related("release", "job"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.contrib import messages
@@ -23,6 +24,7 @@ from lookalike.release.documents.citation import bibtex, citation, cite_as
 from lookalike.release.documents.datasheet import datasheet_html
 from lookalike.release.documents.facts import Facts
 from lookalike.release.format.folder import Folder
+from releases.blindness.images import WithheldError, campaigns_asking, in_words
 from releases.forms import FreezeForm, first_words
 from releases.models import Release, Visibility
 from releases.services import request_freeze, set_visibility
@@ -34,21 +36,38 @@ from releases.site.pictures import covers, has_picture, shown_pair
 from releases.site.queries import (
     FileLine,
     archive_line,
-    campaigns_asking,
     file_lines,
     freeze_jobs,
-    in_words,
     is_reader,
+    is_withheld,
     line_or_404,
     list_versions,
     n_downloads,
     newest_releases,
+    open_release,
     quota,
     release_or_404,
     visible_submissions,
 )
 from releases.site.signing import signature_of
 from releases.storage import files_folder
+
+PageView = Callable[..., HttpResponseBase]
+
+
+def says_withheld(view: PageView) -> PageView:
+    """Answer with status 403 and the reason where a release is withheld."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return view(request, *args, **kwargs)
+        except WithheldError as problem:
+            return render(
+                request, "releases/withheld_file.html", {"release": problem.release}, status=403
+            )
+
+    return guarded
 
 
 def page_facts(release: Release) -> Facts:
@@ -62,7 +81,12 @@ def home(request: HttpRequest) -> HttpResponse:
     person = request.user
     is_admin = person.is_authenticated and person.is_admin
     context = {
-        "releases": [(release, covers(release)) for release in newest_releases(person)],
+        "releases": [
+            (release, [], True)
+            if is_withheld(release, person)
+            else (release, covers(release), False)
+            for release in newest_releases(person)
+        ],
         "jobs": freeze_jobs()[:5] if is_admin else [],
         "may_freeze": is_admin,
     }
@@ -81,6 +105,8 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """What a release is, its numbers, leaderboard, files, how to cite it, and its versions."""
     release = release_or_404(request.user, slug, version)
     facts = page_facts(release)
+    if is_withheld(release, request.user):
+        return _withheld(request, release, facts)
     hidden = _asks_hidden(request, release)
     board = board_of(release, request.user, request.GET.get("by", ""), hidden=hidden)
     person = request.user
@@ -106,7 +132,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "n_downloads": n_downloads(release),
         "bibtex": bibtex(facts, release.doi),
         "cite_as": cite_as(facts, release.doi),
-        "versions": list_versions(person, slug),
+        "versions": [(one, is_withheld(one, person)) for one in list_versions(person, slug)],
         "example": shown_pair(release),
         "may_submit": is_reader(person),
         "asked_by": campaigns_asking(release) if is_reader(person) else [],
@@ -118,14 +144,26 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     return render(request, "releases/release.html", context)
 
 
+def _withheld(request: HttpRequest, release: Release, facts: Facts) -> HttpResponse:
+    """Return the page of a release that is withheld: what a citation needs, and why."""
+    context = {
+        "release": release,
+        "bibtex": bibtex(facts, release.doi),
+        "cite_as": cite_as(facts, release.doi),
+        "versions": list_versions(request.user, release.slug),
+    }
+    return render(request, "releases/withheld.html", context)
+
+
 def _asks_hidden(request: HttpRequest, release: Release) -> bool:
     return release.has_hidden_labels and request.GET.get("labels") == "hidden"
 
 
 @require_safe
+@says_withheld
 def leaderboard_file(request: HttpRequest, slug: str, version: str, ending: str) -> HttpResponse:
     """Download the leaderboard, sorted as the page is: csv, md or tex."""
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     hidden = _asks_hidden(request, release)
     response = leaderboard_response(
         board_of(release, request.user, request.GET.get("by", ""), hidden=hidden),
@@ -162,9 +200,10 @@ def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
 
 
 @require_safe
+@says_withheld
 def datasheet(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The datasheet on a page of the site."""
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     title, end, body = _scrolling(datasheet_html(page_facts(release))).partition("</h1>")
     # made by MarkdownIt with html off: nothing that a person wrote becomes markup
     context = {"title": mark_safe(title + end), "body": mark_safe(body)}  # noqa: S308
@@ -188,16 +227,18 @@ def citation_file(request: HttpRequest, slug: str, version: str) -> HttpResponse
 
 
 @require_safe
+@says_withheld
 def archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip."""
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     return _sent(request, release, lambda: archive_line(release))
 
 
 @require_safe
+@says_withheld
 def file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file."""
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     return _sent(request, release, lambda: line_or_404(release, path))
 
 
@@ -246,9 +287,10 @@ def visibility(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 
 @require_safe
+@says_withheld
 def picture(request: HttpRequest, slug: str, version: str, sha256: str) -> HttpResponseBase:
     """A small picture of an image that is part of a release."""
-    release = release_or_404(request.user, slug, version)
+    release = open_release(request.user, slug, version)
     if not has_picture(release, sha256):
         raise Http404
     try:

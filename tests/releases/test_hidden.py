@@ -24,9 +24,9 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.opened import open_release
 from lookalike.release.scoring import coarse
 from lookalike.release.verify import verify
+from releases.blindness.images import campaigns_asking
 from releases.freeze.hidden_labels import hidden_queries, percent_hidden, require_enough
 from releases.models import Release
-from releases.site.queries import campaigns_asking
 from releases.storage import files_folder
 from tests.worlds import World, build_now, freeze_now, request_for
 
