@@ -21,7 +21,7 @@ from jobs.services import JobError
 from lookalike.io.errors import InputError
 from lookalike.metrics.match import Missing
 from lookalike.release.errors import ReleaseError
-from releases.blindness.images import why_not_shown
+from releases.blindness.images import WithheldError, why_not_shown
 from releases.models import Release, Submission
 from releases.site.downloads import download
 from releases.site.queries import (
@@ -30,6 +30,7 @@ from releases.site.queries import (
     archive_line,
     file_lines,
     frozen_negatives,
+    is_withheld,
     line_or_404,
     manifest_of_release,
     open_release,
@@ -85,7 +86,9 @@ class ReleaseOut(Schema):
     created_at: datetime
 
     @staticmethod
-    def resolve_why_not_shown(release: Release) -> str:
+    def resolve_why_not_shown(release: Release, context: dict[str, Any]) -> str:
+        if is_withheld(release, context["request"].user):  # strangers learn of no campaign
+            return str(WithheldError(release))
         return why_not_shown(release)
 
     @staticmethod

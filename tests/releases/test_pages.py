@@ -343,20 +343,22 @@ def test_versions_are_shown_with_their_differences(client: Client, world: World)
     assert Path(files_folder(second)).is_dir()
 
 
-def test_nobody_outside_sees_a_public_release_while_its_campaign_is_judged(
+def test_outsiders_see_only_the_citation_of_a_release_while_its_campaign_is_judged(
     world: World, admin: User
 ) -> None:
     Campaign.objects.update(state=CampaignState.OPEN)
     release = freeze_now(request_for(world, is_public=True))
     judge = User.objects.filter(role=Role.ANNOTATOR)[0]
     for outsider in (Client(), signed_in(judge)):
-        assert outsider.get(BASE).status_code == 404
-        assert outsider.get(f"{BASE}files/MANIFEST.json").status_code == 404
-        assert release.title not in outsider.get("/releases/").content.decode()
-    assert "once no open campaign asks its pairs" in signed_in(admin).get(BASE).content.decode()
+        page = outsider.get(BASE)
+        assert page.status_code == 200
+        assert release.title in page.content.decode()
+        assert release.seal not in page.content.decode()
+        assert outsider.get(f"{BASE}files/MANIFEST.json").status_code == 403
+    assert signed_in(admin).get(BASE).context["asked_by"]
     close_campaign(campaign=world.campaign, by=None, reason="All pairs are judged.")
-    assert Client().get(BASE).status_code == 200
-    assert "once no open campaign asks its pairs" not in signed_in(admin).get(BASE).content.decode()
+    assert Client().get(f"{BASE}files/MANIFEST.json").status_code == 200
+    assert not signed_in(admin).get(BASE).context["asked_by"]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"schema_version": 7', None])
