@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import django.db.models.deletion
 import pyarrow.parquet as pq
@@ -83,7 +84,7 @@ where l.release_id = %s
 """
 
 
-def note_images(apps, schema_editor):
+def note_images(apps: Any, schema_editor: Any) -> None:
     """Record the images of existing releases, from their files, else of their catalogs."""
     named = apps.get_model("releases", "ReleasedImage")
     for release in apps.get_model("releases", "Release").objects.all():
@@ -100,7 +101,7 @@ def note_images(apps, schema_editor):
                 cursor.execute(OF_CAMPAIGNS, [release.pk])
 
 
-def forget_counts(apps, schema_editor):
+def forget_counts(apps: Any, schema_editor: Any) -> None:
     """Leave no row without the count that the earlier schema requires."""
     apps.get_model("releases", "AskedRelease").objects.all().delete()
 
