@@ -12,6 +12,7 @@ from lookalike.cli.output import Report
 from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
+from lookalike.io.matched_names import MatchedNames
 from lookalike.release.opened import open_release
 
 DESCRIPTION = "Give each item one label from its votes, with agreement, and accuracy against truth."
@@ -83,6 +84,10 @@ def run(arguments: argparse.Namespace) -> Report:
                 notes.append(
                     f"these are votes alone: rulings decide {n_ruled} labels of the release"
                 )
+    if truth is not None:
+        names = MatchedNames(votes.items, "the votes")
+        truth = names.mapping(truth, str(arguments.truth))
+        notes += names.notes
     pairs = votes.pairs
     if arguments.release is not None:
         pairs = [

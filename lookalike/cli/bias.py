@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence
-from lookalike.bias.evidence.files import read_attribute, read_families, read_proposals, read_votes
+from lookalike.bias.evidence.files import (
+    Proposals,
+    read_attribute,
+    read_families,
+    read_proposals,
+    read_votes,
+)
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.page import as_page
@@ -26,8 +32,10 @@ from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_negatives, read_qrels
+from lookalike.io.matched_names import MatchedNames
 from lookalike.io.runs import read_run
-from lookalike.io.tables import Run
+from lookalike.io.tables import Qrels, Run
+from lookalike.io.vote_options import VoteOptions
 from lookalike.metrics.match import MissingScoresError
 from lookalike.release.opened import Release, open_release
 
@@ -113,7 +121,7 @@ def run(arguments: argparse.Namespace) -> Report:
     needed = ("qrels", "proposals", "run")
     if missing := [f"--{name}" for name in needed if not getattr(arguments, name)]:
         raise InputError(f"{', '.join(missing)} missing: give these files, or --release alone")
-    evidence = _evidence(arguments)
+    evidence, reading = _evidence(arguments)
     report = bias_report(evidence, np.random.default_rng(arguments.seed), settings)
     return Report(
         title=f"Bias of the pool {arguments.proposals}",
@@ -122,7 +130,7 @@ def run(arguments: argparse.Namespace) -> Report:
         data=_json(arguments, report),
         table=_table(report),
         findings=report.findings,
-        notes=list(_notes(evidence)),
+        notes=[*reading, *_notes(evidence)],
     )
 
 
@@ -178,39 +186,79 @@ def _newcomers(arguments: argparse.Namespace, release: Release) -> list[Run]:
     )
 
 
-def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
+def _evidence(arguments: argparse.Namespace) -> tuple[PoolEvidence, list[str]]:
+    """Return the evidence, and notes on what files left out or wrote in another way."""
+    options = vote_options(arguments)
     if arguments.attribute and not arguments.attributes:
         raise InputError("--attribute needs the file --attributes")
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.candidates is not None:
         _at_least("--candidates", arguments.candidates, 1)
-    proposals = read_proposals(arguments.proposals)
-    n_queries = len(proposals.query_ids)
+    qrels = read_qrels(arguments.qrels, options=options)
+    names = MatchedNames({*qrels.query_ids, *qrels.candidate_ids})
+    proposals = names.table(read_proposals(arguments.proposals), str(arguments.proposals))
+    names.add({*proposals.query_ids, *proposals.candidate_ids})
+    extras = _extras(arguments, names, options, proposals)
+    runs = [
+        names.run(read_run(path, lower_is_better=arguments.lower_is_better, depth=arguments.depth))
+        for path in arguments.run
+    ]
+    evidence = assemble_evidence(qrels, proposals, runs, missing=arguments.missing, extras=extras)
+    return evidence, [
+        *options.notes,
+        *names.notes,
+        *(f"run {run.name!r}: {note}" for run in runs for note in run.notes),
+        *_unknown_notes(qrels, runs),
+    ]
+
+
+def _extras(
+    arguments: argparse.Namespace,
+    names: MatchedNames,
+    options: VoteOptions,
+    proposals: Proposals,
+) -> Extras:
+    """Return what was given beyond labels, proposals and runs, under the names of the labels."""
     products = metadata_products(arguments)
-    unit = chosen_unit(arguments.unit, arguments.metadata, products)
+    if products is not None:
+        products = names.mapping(products, str(arguments.metadata))
+    unit = chosen_unit(arguments.unit, arguments.metadata, products).named(names)
     if arguments.unit:
         unit.refuse_strangers(proposals.query_ids, arguments.metadata)
-    return assemble_evidence(
-        read_qrels(arguments.qrels),
-        proposals,
-        [
-            read_run(path, lower_is_better=arguments.lower_is_better, depth=arguments.depth)
-            for path in arguments.run
-        ],
-        missing=arguments.missing,
-        extras=Extras(
-            families=read_families(arguments.families) if arguments.families else None,
-            products=products,
-            unit_of=unit.unit_of or {},
-            unit_name=unit.name,
-            votes=read_votes(arguments.votes, vote_options(arguments)) if arguments.votes else None,
-            attributes={n: read_attribute(arguments.attributes, n) for n in arguments.attribute},
-            negatives=read_negatives(arguments.negatives) if arguments.negatives else [],
-            contamination=arguments.contamination,
-            n_catalogue_pairs=arguments.candidates and arguments.candidates * n_queries,
-        ),
+    votes = None
+    if arguments.votes:
+        votes = read_votes(arguments.votes, options)
+        pairs = names.pairs([row[:2] for row in votes.rows], str(arguments.votes))
+        rows = zip(pairs, votes.rows, strict=True)
+        votes = replace(votes, rows=tuple((*pair, *row[2:]) for pair, row in rows))
+    attributes = {
+        name: names.mapping(read_attribute(arguments.attributes, name), str(arguments.attributes))
+        for name in arguments.attribute
+    }
+    negatives = read_negatives(arguments.negatives) if arguments.negatives else []
+    return Extras(
+        families=read_families(arguments.families) if arguments.families else None,
+        products=products,
+        unit_of=unit.unit_of or {},
+        unit_name=unit.name,
+        votes=votes,
+        attributes=attributes,
+        negatives=names.pairs(negatives, str(arguments.negatives)),
+        contamination=arguments.contamination,
+        n_catalogue_pairs=arguments.candidates and arguments.candidates * len(proposals.query_ids),
     )
+
+
+def _unknown_notes(qrels: Qrels, runs: Sequence[Run]) -> Iterator[str]:
+    """Name what runs ask that the labels do not: such lists are not looked at."""
+    known = set(qrels.query_ids)
+    for run in runs:
+        if unknown := [query for query in run.query_ids if query not in known]:
+            yield (
+                f"run {run.name!r} has {len(unknown):,} queries without labels, which are ignored "
+                f"(first: {unknown[0]!r})"
+            )
 
 
 def _cutoffs(text: str) -> tuple[int, ...] | None:

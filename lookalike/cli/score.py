@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lookalike.cli.drawn_negatives import add_negatives, read_drawn
@@ -21,6 +22,7 @@ from lookalike.cli.unit_option import add_unit, chosen_unit, metadata_products
 from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_qrels
+from lookalike.io.matched_names import MatchedNames
 from lookalike.io.named_images import rows_by_image
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
@@ -34,6 +36,7 @@ from lookalike.metrics.measures import (
     known_measures,
     refuse_without_products,
 )
+from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.scoring import score_runs
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import MANIFEST
@@ -140,15 +143,15 @@ def run(arguments: argparse.Namespace) -> Report:
     min_rel = TREC_LEVEL if arguments.trec and not arguments.min_rel else arguments.min_rel
     options = vote_options(arguments)
     qrels = read_qrels(arguments.qrels, min_rel=min_rel, options=options)
-    products = metadata_products(arguments)
+    names = MatchedNames({*qrels.query_ids, *qrels.candidate_ids})
+    products = _products(arguments, names)
     _check_products(arguments, qrels, products)
     measures = _measures(arguments.measures, products)
-    units = _units(arguments, qrels, products)
-    negatives, band = read_drawn(arguments)
+    units = _units(arguments, qrels, products, names)
+    negatives, band = (_with_names(listed, names) for listed in read_drawn(arguments))
     drawn = [pair for listed in (negatives, band) if listed for pair in listed.pairs]
-    runs = named_apart(
-        [(path, _run(arguments, path, qrels, products, drawn)) for path in arguments.run]
-    )
+    ranked = _Ranked(qrels, names, products, drawn)
+    runs = named_apart([(path, _run(arguments, path, ranked)) for path in arguments.run])
     refuse_strangers(qrels, runs)
     try:
         scored = score_runs(
@@ -177,6 +180,7 @@ def run(arguments: argparse.Namespace) -> Report:
         table=as_table(qrels, scored, by_query=by_query, intervals=intervals),
         notes=[
             *options.notes,
+            *names.notes,
             *list_notes(scored),
             *_product_notes(arguments, qrels, products),
             *_release_notes(arguments.qrels),
@@ -185,37 +189,58 @@ def run(arguments: argparse.Namespace) -> Report:
 
 
 def _units(
-    arguments: argparse.Namespace, qrels: Qrels, products: Mapping[str, str] | None
+    arguments: argparse.Namespace,
+    qrels: Qrels,
+    products: Mapping[str, str] | None,
+    names: MatchedNames,
 ) -> Units | None:
     """Return the units that intervals are asked over, None where none are asked for."""
     if arguments.unit is None:
         return None
-    chosen = chosen_unit(arguments.unit, arguments.metadata, products)
+    chosen = chosen_unit(arguments.unit, arguments.metadata, products).named(names)
     chosen.refuse_strangers(qrels.query_ids, arguments.metadata)
     return chosen.of(qrels.query_ids)
 
 
-def _run(
-    arguments: argparse.Namespace,
-    path: Path,
-    qrels: Qrels,
-    products: Mapping[str, str] | None,
-    drawn: Sequence[tuple[str, str]],
-) -> Run:
+@dataclass(frozen=True)
+class _Ranked:
+    """What embeddings are ranked for, under the names of the labels."""
+
+    qrels: Qrels
+    names: MatchedNames
+    products: Mapping[str, str] | None
+    drawn: Sequence[tuple[str, str]]
+
+
+def _products(arguments: argparse.Namespace, names: MatchedNames) -> dict[str, str] | None:
+    products = metadata_products(arguments)
+    return None if products is None else names.mapping(products, str(arguments.metadata))
+
+
+def _with_names(listed: NegativeList | None, names: MatchedNames) -> NegativeList | None:
+    if listed is None:
+        return None
+    return replace(listed, pairs=tuple(names.pairs(listed.pairs, listed.source)))
+
+
+def _run(arguments: argparse.Namespace, path: Path, ranked: _Ranked) -> Run:
     """Read scores; of embeddings, rank all images that the file holds, and score drawn pairs."""
+    names, qrels = ranked.names, ranked.qrels
     if not holds_vectors(path):
-        return read_run(path, lower_is_better=arguments.lower_is_better, depth=arguments.depth)
+        lower, depth = arguments.lower_is_better, arguments.depth
+        return names.run(read_run(path, lower_is_better=lower, depth=depth))
     table = read_vectors(path)
-    row_of = rows_by_image(path, table, str)
+    matched = names.match(table.ids, str(path))
+    row_of = rows_by_image(path, table, lambda name: matched.get(name, name))
     queries = [query for query in qrels.query_ids if query in row_of]
     if not queries:
         raise FormatError(path, None, NOTHING_TO_RANK)
-    pairs = [*((query, candidate) for query, candidate, _ in qrels), *drawn]
+    pairs = [*((query, candidate) for query, candidate, _ in qrels), *ranked.drawn]
     return embedding_run(
         path.stem,
         table.vectors[[row_of[query] for query in queries]],
         table.vectors[list(row_of.values())],
-        named_gallery(queries, list(row_of), pairs, products),
+        named_gallery(queries, list(row_of), pairs, ranked.products),
         n_products=N_PRODUCTS,
         is_lean=True,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from lookalike.cli.inputs import file_option
 from lookalike.io.column_table import column_names
 from lookalike.io.errors import InputError
 from lookalike.io.labels import PRODUCT_COLUMN, read_image_column, read_products
+from lookalike.io.matched_names import MatchedNames
 from lookalike.io.runs import sniff
 from lookalike.planning.pool import RankedPool
 from lookalike.stats.units import PRODUCT, QUERY, Units
@@ -44,6 +45,16 @@ class UnitChoice:
     def of(self, queries: Sequence[str]) -> Units:
         """Return the units of some queries."""
         return Units.of(queries, self.unit_of, self.name)
+
+    def named(self, names: MatchedNames) -> UnitChoice:
+        """Return the same with known names of images.
+
+        Raises:
+            InputError: a name that may be two images.
+        """
+        if self.unit_of is None:
+            return self
+        return replace(self, unit_of=names.mapping(self.unit_of, f"the {self.name} of images"))
 
     def refuse_strangers(self, queries: Sequence[str], metadata: object) -> None:
         """Refuse a column without any of the queries: each query would silently be a unit.

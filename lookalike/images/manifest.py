@@ -34,6 +34,7 @@ from lookalike.images.problems import Problem
 from lookalike.images.remote import Remote, RemoteError
 from lookalike.images.sources import MAX_FILES, Source, UnreadableFileError
 from lookalike.io.errors import FormatError
+from lookalike.io.image_spellings import storage_key
 from lookalike.io.parquet import MAGIC, n_values
 
 URL, PATH, PRODUCT, SHA256 = "url", "path", "product_id", "sha256"
@@ -116,7 +117,11 @@ def path_of(url: str) -> str:
 
     >>> path_of("https://img.example.org/a%20b/1.jpg?w=800")
     'img.example.org/a b/1.jpg?w=800'
+    >>> path_of("s3://shop/a%20b/what?#1.jpg")
+    'shop/a b/what?#1.jpg'
     """
+    if url.lower().startswith("s3://"):
+        return "/".join(storage_key(url))
     parts = urlsplit(url)
     return unquote(parts.netloc + parts.path) + (f"?{parts.query}" if parts.query else "")
 

@@ -12,7 +12,7 @@ import http.client
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from urllib.parse import SplitResult, parse_qsl, unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 from lookalike.core.public_http import (
     PORTS,
@@ -21,6 +21,7 @@ from lookalike.core.public_http import (
     connection_to,
     resolve,
 )
+from lookalike.io.image_spellings import storage_key
 
 MAX_URL = 2000
 MAX_REDIRECTS = 3
@@ -76,11 +77,12 @@ class Remote:
         if secret := _secret_in(parts):
             raise RemoteError(f"it carries a secret (“{secret[:40]}”); give the plain address")
         if parts.scheme == "s3":
-            if parts.netloc not in self.buckets:
-                raise RemoteError(f"the bucket {parts.netloc} is not one of REMOTE_S3_BUCKETS")
-            if len(parts.path) < 2:
+            bucket, key = storage_key(url)
+            if bucket not in self.buckets:
+                raise RemoteError(f"the bucket {bucket} is not one of REMOTE_S3_BUCKETS")
+            if not key:
                 raise RemoteError("it names no object of the bucket")
-            if {".", ".."} & set(unquote(parts.path).split("/")):  # a storage may follow them
+            if {".", ".."} & set(key.split("/")):  # a storage may follow them
                 raise RemoteError("it has “.” or “..” in its key")
         else:
             self._check_host(parts)
@@ -109,7 +111,7 @@ class Remote:
         parts = urlsplit(url)
         is_ours = False  # signed for a storage that the site's own settings name
         if parts.scheme == "s3" and self.sign is not None:
-            parts = urlsplit(self.sign(parts.netloc, unquote(parts.path[1:])))
+            parts = urlsplit(self.sign(*storage_key(url)))
             is_ours = True
         end = time.monotonic() + SECONDS
         for _ in range(MAX_REDIRECTS + 1):

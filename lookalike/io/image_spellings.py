@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 PICTURE = re.compile(r"\.(jpe?g|png|webp|gif|bmp|tiff?|avif|hei[cf]|jp2|jfif)$", re.IGNORECASE)
 _LOCAL_FILE = re.compile(r"(?:(?:^|/)data/local-files/?|^)\?(?:.*?&)?d=(?P<path>.*)$", re.DOTALL)
 _PACKED_URI = re.compile(r"[?&]fileuri=(?P<packed>[\w+/=%-]+)")
+_NOT_NORMAL = re.compile(r"\\|//|^\.|/\.|/\Z")  # in ASCII: a path that may not be normal
 _UPLOAD = re.compile(r"(?:^|/)data/upload/(?:[^/]+/)*?(?:[0-9a-f]{8}-)(?P<name>[^/]+)$")
 _SCHEME = re.compile(r"^(?P<scheme>[a-zA-Z][\w+.-]+)://")
 _FILE_ADDRESS = re.compile(r"^file:/{0,3}(?P<path>.*)$", re.IGNORECASE | re.DOTALL)
@@ -34,10 +35,22 @@ def normal_path(path: str) -> str:
     >>> normal_path("./shoes\\1.jpg")
     'shoes/1.jpg'
     """
+    if path.isascii() and not _NOT_NORMAL.search(path):
+        return path
     slashed = unicodedata.normalize("NFC", path).replace("\\", "/")
     is_absolute = slashed.startswith("/")
     parts = [part for part in slashed.split("/") if part not in ("", ".")]
     return ("/" if is_absolute else "") + "/".join(parts)
+
+
+def storage_key(address: str) -> tuple[str, str]:
+    """Return bucket and key of an address of an object storage; `?` and `#` belong to the key.
+
+    >>> storage_key("s3://shop/a%20b/what?#1.jpg")
+    ('shop', 'a b/what?#1.jpg')
+    """
+    bucket, _, key = address.partition("://")[2].partition("/")
+    return bucket, _unquoted(key)
 
 
 def spellings(name: str) -> Iterator[list[str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from lookalike.core.products import Products
+from lookalike.io.matched_names import MatchedNames
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import Missing, Mode, refuse_strangers
 from lookalike.metrics.measures import (
@@ -51,13 +53,17 @@ def score(
         band_negatives: (query, candidate) pairs for measures that end in `_band`.
         band_contamination: the estimated share of positives among `band_negatives`.
 
+    Names of images that runs, products and negatives write in another way than the labels are
+    matched with those of the labels (`lookalike.io.matched_names`).
+
     Returns:
         One for each run: its name, its coverage of the labels, and {measure: outcome}. A value
         that is undefined is NaN.
 
     Raises:
         InputError: no run, an unknown measure, mode or missing, a measure that needs products
-            without any, or labels and runs that do not go together.
+            without any, labels and runs that do not go together, or a name that may be two
+            images.
 
     >>> qrels = Qrels.of([("q1", "a", 1), ("q1", "b", 0), ("q2", "a", 0), ("q2", "b", 1)])
     >>> beit = Run.of("beit", [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 2), ("q2", "b", 1)])
@@ -68,7 +74,14 @@ def score(
     wanted = known_measures(DEFAULT_MEASURES, products) if measures is None else measures
     parsed = [parse_measure(name) for name in wanted]
     refuse_without_products(parsed, products, "give products={image: product}")
-    systems = [runs] if isinstance(runs, Run) else list(runs)
+    names = MatchedNames({*qrels.query_ids, *qrels.candidate_ids})
+    if products is not None and not isinstance(products, Products):
+        products = names.mapping(products, "products")
+    if negatives is not None:
+        negatives = names.pairs(negatives, "negatives")
+    if band_negatives is not None:
+        band_negatives = names.pairs(band_negatives, "band_negatives")
+    systems = [names.run(run) for run in ([runs] if isinstance(runs, Run) else runs)]
     refuse_strangers(qrels, systems)
     return score_runs(
         qrels,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lookalike.images import remote as module
+from lookalike.images.manifest import path_of
 from lookalike.images.remote import Remote, RemoteError
 from tests.picture_host import PictureHost, picture_host, status
 
@@ -133,6 +134,21 @@ def test_headers_that_make_no_sense_cost_their_picture_alone(
 def test_a_key_does_not_climb_out_of_its_bucket(key: str) -> None:
     with pytest.raises(RemoteError, match=r"“\.” or “\.\.” in its key"):
         Remote(buckets=("ours",)).check(f"s3://ours/{key}")
+
+
+@pytest.mark.parametrize("key", ["a#1.jpg", "what?.jpg", "a?x=1#2.jpg", "a%20b#?.jpg"])
+def test_a_key_is_read_whole_and_names_its_picture(key: str, host: PictureHost) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def sign(bucket: str, key: str) -> str:
+        asked.append((bucket, key))
+        return host.url("object")
+
+    host.files["object"] = b"picture"
+    signed = remote(host, private_hosts=(), buckets=("shop",), sign=sign)
+    assert signed.read(f"s3://shop/{key}", MIB) == b"picture"
+    assert asked == [("shop", key.replace("%20", " "))]
+    assert path_of(f"s3://shop/{key}") == f"shop/{key.replace('%20', ' ')}"
 
 
 def test_a_redirect_to_a_listed_host_that_leads_inside_is_refused(
