@@ -11,6 +11,7 @@ from lookalike.stats.significance import PairedTest
 from lookalike.stats.units import PRODUCT, sample_words
 
 ALL, NOBODY = "all models", "nobody"
+POOLED_ONLY, OUTSIDERS_ONLY = "pooled models", "outsiders"
 
 
 @dataclass(frozen=True)
@@ -291,6 +292,7 @@ def comparison_groups(cells: Mapping[str, Cell]) -> dict[str, str | None]:
 def _marked(column: Measured, private: Collection[str], *, in_sections: bool) -> dict[str, Cell]:
     """Return the cells with letters, and the best of each group marked.
 
+    Outsiders get their letters last, so that a newcomer to a pool renames no letter of its models.
     Where the groups have no sections of their own, a best one stands beside higher numbers that it
     may not be compared with; bold would mislead there.
     """
@@ -299,8 +301,9 @@ def _marked(column: Measured, private: Collection[str], *, in_sections: bool) ->
     n_letters = 0
     public = [cell for name, cell in column.cells.items() if name not in private]
     highest = max((cell.shown for cell in public if cell.shown is not None), default=0.0)
-    for group, names in _groups(column.cells).items():
-        shown = [name for name in names if column.cells[name].shown is not None]
+    groups = _groups(column.cells)
+    for group in sorted(groups, key=lambda name: name == OUTSIDERS_ONLY):  # newcomers come last
+        shown = [name for name in groups[group] if column.cells[name].shown is not None]
         ranked = [name for name in shown if name not in private]
         if group == NOBODY or not differs or not ranked:
             continue

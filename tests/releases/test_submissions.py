@@ -25,6 +25,7 @@ from jobs.models import Job
 from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.cli.main import main
 from lookalike.io.errors import InputError
+from lookalike.metrics.leaderboard import Cell
 from lookalike.metrics.match import Missing
 from lookalike.metrics.measures import NEGATIVE_AREAS
 from lookalike.release.opened import open_release
@@ -417,3 +418,36 @@ def test_a_submission_is_an_outsider_to_the_pool_and_a_copy_of_its_models_is_fou
     assert whom["copy"] == "nobody"
     unrelated = {name for name, group in whom.items() if group == whom["noise"]}
     assert len(unrelated) > 1
+
+
+def test_private_submissions_change_no_cell_or_test_that_others_see(
+    release: Release, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers.md N5, on the site: noise, a copy, and half of a copy under the worst scores."""
+    monkeypatch.setattr("lookalike.metrics.leaderboard.LEAST_QUERIES", 1)
+    monkeypatch.setattr("lookalike.release.leaderboard.LEAST_QUERIES", 1)
+    columns = [(name, name) for name in ("AP'", "P@5", "macro_roc_auc", EQUAL_OUTSIDER)]
+
+    def board(reader: User | AnonymousUser) -> dict[str, tuple[Cell, ...]]:
+        found = leaderboard(release, reader, columns, "AP'", hidden=False)
+        return {line.model.name: tuple(line.cells) for line in found.lines}
+
+    before = board(AnonymousUser())
+    assert any(cell.letters for cells in before.values() for cell in cells)
+    run = run_of(files_folder(release) / f"runs/{release.entrants[0]['id']}.parquet")
+    rows = [f"{query},{image},{score}" for query, of in run.items() for image, score in of.items()]
+    rng = np.random.default_rng(0)
+    noise = [f"{row.rsplit(',', 1)[0]},{rng.random()}" for row in rows]
+    submitted: list[tuple[str, list[str], Missing]] = [
+        ("copy", rows, "error"),
+        ("noise", noise, "error"),
+        ("half", rows[::2], "worst"),
+    ]
+    for name, lines, missing in submitted:
+        content = "\n".join(["query,candidate,score", *lines]).encode()
+        give(release, researcher, content, f"{name}.csv", name, missing)
+    assert board(AnonymousUser()) == before
+    mine = board(researcher)
+    assert set(mine) == {*before, "copy", "noise", "half"}
+    assert {name: mine[name] for name in before} == before
+    assert not any(cell.letters for name in ("copy", "noise", "half") for cell in mine[name])

@@ -16,11 +16,10 @@ from lookalike.bias.outsiders import (
     model_badge,
 )
 from lookalike.bias.relatives import undeclared_relatives
-from lookalike.metrics.leaderboard import ALL, NOBODY
+from lookalike.metrics.leaderboard import ALL, NOBODY, OUTSIDERS_ONLY, POOLED_ONLY
 from lookalike.metrics.measures import ON_JUDGED, parse_measure
 
 JUDGED_FLOOR = 0.8
-POOLED_ONLY, OUTSIDERS_ONLY = "pooled models", "outsiders"
 CUTOFF_COLUMN = "P@k, Success@k, MRR@k"
 OUTSIDER_COLUMN, FAMILY_COLUMN = "equal-outsider AUC", "family-matched AUC"
 RANDOM_COLUMN = "AUC on random negatives"

@@ -18,11 +18,10 @@ from lookalike.bias.words.advice import (
     CUTOFF_COLUMN,
     FAMILY_COLUMN,
     OUTSIDER_COLUMN,
-    POOLED_ONLY,
     RANDOM_COLUMN,
 )
 from lookalike.bias.words.titles import measure_title
-from lookalike.metrics.leaderboard import ALL
+from lookalike.metrics.leaderboard import ALL, POOLED_ONLY
 
 SMALL_POOL = 4
 
