@@ -7,6 +7,8 @@ from contextlib import suppress
 from datetime import timedelta
 
 from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth import logout
 from django.core.cache import caches
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
@@ -44,14 +46,25 @@ def second_factor(get_response: Handler) -> Handler:
 
 
 def session_list(get_response: Handler) -> Handler:
-    """Note in the list of sessions where somebody was last seen, every five minutes at most."""
+    """Note where somebody was last seen, every five minutes; end sessions that were left alone."""
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         key = request.session.session_key
         if key and request.user.is_authenticated and caches["process"].add(key, 1, NOTICED_SECONDS):
+            if _was_left_alone(key):
+                logout(request)
+                return get_response(request)
             with suppress(PermissionDenied):  # an address that no proxy has told
                 UserSession.objects.create_from_request(request)
             UserSession.objects.filter(last_seen_at__lt=timezone.now() - KEPT).delete()
         return get_response(request)
 
     return respond
+
+
+def _was_left_alone(session_key: str) -> bool:
+    """Whether nobody used a session for as long as the site lets one rest."""
+    if not settings.SESSION_IDLE_HOURS:
+        return False
+    earliest = timezone.now() - timedelta(hours=settings.SESSION_IDLE_HOURS)
+    return UserSession.objects.filter(session_key=session_key, last_seen_at__lt=earliest).exists()

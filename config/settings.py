@@ -255,7 +255,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
-]
+] + [{"NAME": "accounts.sign_in.breached.BreachedPasswordValidator"}]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
@@ -288,8 +288,12 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lookalike"
 MFA_TOTP_TOLERANCE = 1  # 30 s: a code that runs out while it is typed (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
-# whether admins may do nothing before they have a second factor
-REQUIRE_ADMIN_MFA = env.flag("REQUIRE_ADMIN_MFA", False)
+# whether admins may do nothing before they have a second factor: by default where others can reach
+# the site, not on a machine of one's own
+REQUIRE_ADMIN_MFA = env.flag("REQUIRE_ADMIN_MFA", PUBLIC_URL.startswith("https://"))
+SESSION_IDLE_HOURS = env.integer("SESSION_IDLE_HOURS", 12)  # then one signs in anew; 0: never
+# a file of Have I Been Pwned (SHA-1, ordered), or the address of its ranges
+BREACHED_PASSWORDS = env.text("BREACHED_PASSWORDS", "")
 OIDC = oidc.given()
 SOCIALACCOUNT_PROVIDERS = oidc.providers(OIDC)
 SOCIALACCOUNT_ADAPTER = "accounts.sign_in.single_sign_on.SingleSignOn"

@@ -1,4 +1,4 @@
-"""Name the pinned packages for which an advisory is known, from a file and without a network.
+"""Name the pinned packages for which an advisory is known.
 
 The file is an export of OSV (https://osv.dev): one advisory or a list of them as JSON, or a zip of
 such files, as https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip is. Exits with 1 if
@@ -10,20 +10,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlretrieve
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 ROOT = Path(__file__).resolve().parent.parent
-HOW = (
-    "Give an export of OSV: fetch https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip "
-    "where there is a network, and name the file."
-)
+EXPORT = "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip"
+HOW = f"Give an export of OSV: --fetch it, or fetch {EXPORT} elsewhere and name the file."
 
 
 def read_pins(path: Path) -> dict[str, Version]:
@@ -106,14 +106,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="script/audit-dependencies", description=__doc__)
     parser.add_argument("advisories", nargs="?", type=Path, metavar="ADVISORIES")
     parser.add_argument("--pins", type=Path, default=ROOT / "constraints.txt")
+    parser.add_argument("--fetch", action="store_true", help=f"fetch {EXPORT}")
     options = parser.parse_args()
-    if options.advisories is None:
+    if (options.advisories is None) is not options.fetch:
         parser.error(HOW)
+    if not options.fetch:
+        return report(options.advisories, options.pins)
+    with tempfile.TemporaryDirectory() as folder:
+        fetched = Path(folder) / "all.zip"
+        try:
+            urlretrieve(EXPORT, fetched)
+        except OSError as problem:
+            sys.stderr.write(f"{EXPORT} cannot be fetched: {problem}\n")
+            return 2
+        return report(fetched, options.pins)
+
+
+def report(advisories: Path, pin_file: Path) -> int:
+    """Print the findings of a file; return the exit status."""
     try:
-        pins = read_pins(options.pins)
-        found = sorted(set(findings(pins, read_advisories(options.advisories))))
+        pins = read_pins(pin_file)
+        found = sorted(set(findings(pins, read_advisories(advisories))))
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as problem:
-        sys.stderr.write(f"{options.advisories} cannot be read as advisories: {problem}\n")
+        sys.stderr.write(f"{advisories} cannot be read as advisories: {problem}\n")
         return 2
     print("\n".join([*found, f"{len(found)} advisories affect the {len(pins)} pinned packages."]))
     return 1 if found else 0

@@ -8,6 +8,7 @@ from io import StringIO
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -228,3 +229,13 @@ def test_the_pages_say_what_ends(researcher):
     client = browser(researcher)
     assert "end when you change your password" in text(client.get("/profile/tokens/"))
     assert "your access tokens end" in text(client.get("/accounts/password/change/"))
+
+
+@pytest.mark.parametrize(("idle_hours", "stays"), [(12, False), (14, True), (0, True)])
+def test_a_session_that_was_left_alone_ends(make_person, settings, idle_hours, stays):
+    settings.SESSION_IDLE_HOURS = idle_hours
+    client = browser(make_person())
+    UserSession.objects.update(last_seen_at=timezone.now() - timedelta(hours=13))
+    caches["process"].clear()
+    assert is_in(client) is stays
+    assert is_in(client) is stays

@@ -325,6 +325,24 @@ def test_a_restore_that_fails_leaves_the_old_site_and_can_be_run_again(
     assert files(target.data_dir) == files(site.data)
 
 
+@pytest.mark.daily
+def test_a_drill_restores_a_backup_elsewhere_and_deletes_it(
+    transactional_db: None, tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = settings.DATA_DIR = tmp_path / "source"
+    data.mkdir()
+    (data / "secret-key").write_text("k" * 60)
+    User.objects.create_user("judge", role=Role.ANNOTATOR)
+    made = tmp_path / "site.backup"
+    backup.back_up(made, services_of(str(connection.settings_dict["NAME"]), data))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert restore.drill(made) == 0
+    assert files(data) == {"secret-key": b"k" * 60}
+    cut(made)
+    assert restore.drill(made) == 1
+    assert list(tmp_path.glob("lookalike-drill-*")) == []
+
+
 def test_a_site_whose_restore_was_cut_short_does_not_start(tmp_path: Path, settings) -> None:
     settings.DATA_DIR = tmp_path
     import_module("config.urls")  # as each start does

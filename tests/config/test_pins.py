@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -74,3 +75,14 @@ def test_a_file_with_another_hash_is_refused(tmp_path: Path, is_altered: bool) -
     )  # fmt: skip
     assert (done.returncode == 0) is not is_altered
     assert (tmp_path / "into" / "annotated_doc").exists() is not is_altered
+
+
+@pytest.mark.daily
+def test_the_bill_of_materials_names_every_package_at_its_version(tmp_path: Path) -> None:
+    file = tmp_path / "sbom.json"
+    subprocess.run([ROOT / "script" / "sbom", file], check=True)
+    bill = json.loads(file.read_text())
+    listed = {(canonicalize_name(one["name"]), one["version"]) for one in bill["components"]}
+    installed = {(canonicalize_name(one.metadata["Name"]), one.version) for one in distributions()}
+    assert bill["bomFormat"] == "CycloneDX"
+    assert installed - listed <= {one for one in installed if one[0] == "lookalike"}
