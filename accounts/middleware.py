@@ -67,4 +67,5 @@ def _was_left_alone(session_key: str) -> bool:
     if not settings.SESSION_IDLE_HOURS:
         return False
     earliest = timezone.now() - timedelta(hours=settings.SESSION_IDLE_HOURS)
-    return UserSession.objects.filter(session_key=session_key, last_seen_at__lt=earliest).exists()
+    rows = UserSession.objects.filter(session_key=session_key, last_seen_at__lt=earliest)
+    return bool(rows.exists())

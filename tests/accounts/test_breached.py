@@ -10,7 +10,6 @@ import requests
 from django.core.exceptions import ValidationError
 
 from accounts.sign_in.breached import BreachedPasswordValidator
-from accounts.sign_in.breached import requests as asked
 from tests.clients import PASSWORD
 
 RANGES = "https://api.pwnedpasswords.com/range/"
@@ -57,7 +56,7 @@ def test_the_service_learns_five_letters_and_padding_is_no_match(settings, monke
         answer._content = f"{known[5:]}:7\r\n{padding[5:]}:0\r\n".encode()
         return answer
 
-    monkeypatch.setattr(asked, "get", get)
+    monkeypatch.setattr("accounts.sign_in.breached.requests.get", get)
     assert is_refused("breached")
     assert not is_refused("padding")
     assert addresses == [RANGES + known[:5], RANGES + padding[:5]]
@@ -68,7 +67,7 @@ def test_a_silent_service_stops_nobody(settings, monkeypatch) -> None:
         raise requests.ConnectTimeout
 
     settings.BREACHED_PASSWORDS = RANGES
-    monkeypatch.setattr(asked, "get", get)
+    monkeypatch.setattr("accounts.sign_in.breached.requests.get", get)
     assert not is_refused("breached")
 
 
