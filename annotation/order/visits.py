@@ -26,12 +26,15 @@ class AskedPairs:
         question_ids: any integers.
         query_ids, candidate_ids: the images of each pair.
         phases: lower ones come first; all the same in a campaign that is only shuffled.
+        strata: 1 where the candidate is the query of another pair, too, else 0; by default as
+            `candidate_ids` tell.
     """
 
     question_ids: Ints
     query_ids: Ints
     candidate_ids: Ints
     phases: Ints
+    strata: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -123,12 +126,17 @@ def judge_order(
     only where its candidate is a query of the campaign, too, and the campaign does not ask the
     swapped pair anyway. Gold of a query without pairs is a visit of its own.
 
+    A judge sees which candidates are queries, too. So pairs with such a candidate have the same
+    share of repeats and mirrored pairs together as all others: where they would have more, some
+    pairs are asked twice elsewhere instead of being mirrored.
+
     Args:
         pairs: what the campaign asks.
         gold: shape (n_gold, 2), question and query of each pair with a known answer.
         rng: source of the order.
         n_repeats: how many pairs to ask twice; fewer where too few queries have two pairs.
-        n_mirrors: how many to ask the other way round, too; fewer where few can be.
+        n_mirrors: how many to ask the other way round, too; fewer where few can be, or where
+            repeats keep the shares equal.
         makes_up: ask as many pairs twice instead of those that cannot be mirrored.
     """
     n_pairs = pairs.question_ids.size
@@ -137,14 +145,19 @@ def judge_order(
     phases = _Phases(own, pairs.phases, queries.size)
     sizes, n_controls = phases.sizes, np.bincount(of_gold, minlength=queries.size)
     free, swapped = swapped_pairs(queries, own, pairs.candidate_ids)
-    room = np.bincount(swapped, minlength=queries.size)
-    chosen = _sampled(swapped, _shares(sizes, room, n_controls, n_mirrors, rng), rng)
+    strata = pairs.strata
+    if strata is None:
+        strata = np.isin(pairs.candidate_ids, pairs.query_ids).astype(np.int64)
+    if n_repeats:
+        most = round((n_repeats + n_mirrors) * strata.mean()) if n_pairs else 0
+        n_repeats += max(0, n_mirrors - most)
+        n_mirrors = min(n_mirrors, most)
+    chosen = _drawn_evenly(sizes[own[free]], sizes[swapped], n_mirrors, rng)
     mirrored, of_mirror = free[chosen], swapped[chosen]
     n_controls += np.bincount(of_mirror, minlength=queries.size)
     if makes_up:
         n_repeats += n_mirrors - mirrored.size
-    room = np.where(sizes > 1, sizes, 0)
-    repeated = _sampled(own, _shares(sizes, room, n_controls, n_repeats, rng), rng)
+    repeated = _repeated(own, strata, n_controls, n_repeats, mirrored.size, rng=rng)
 
     asked = np.concatenate([np.arange(query_of.size), mirrored, repeated])
     ways = np.full(asked.size, AS_IT_IS)
@@ -161,6 +174,56 @@ def judge_order(
     _swap_roles(ways, repeated, twins, (shown * 2 + halves) * 2**16 + phase_of, rng)
     order = _in_rounds(shown, phase_of, halves, rng)
     return JudgeOrder(np.append(pairs.question_ids, gold[:, 0])[asked[order]], ways[order])
+
+
+def _drawn_evenly(sizes: Ints, shown_sizes: Ints, n: int, rng: np.random.Generator) -> Ints:
+    """Choose `n` pairs to mirror so that the sizes of both queries tell little.
+
+    Mirrored, a pair's query is a candidate. How often a query is a candidate of other pairs does
+    not depend on its size, so each query gets about as many, whatever its size. The query that is
+    shown then takes more if it is large, and so does the pair itself, so half of that counts.
+
+    Args:
+        sizes: shape (n_pairs,), how many pairs the query of each has.
+        shown_sizes: shape (n_pairs,), how many the query that is shown has.
+        n: how many; fewer where there are fewer.
+        rng: source of the draw.
+    """
+    keys = rng.exponential(size=sizes.size) * sizes / np.sqrt(shown_sizes)  # smallest first
+    chosen: Ints = np.argsort(keys)[:n]
+    return chosen
+
+
+def _repeated(
+    own: Ints, strata: Ints, n_controls: Ints, n: int, n_mirrored: int, *, rng: np.random.Generator
+) -> Ints:
+    """Choose `n` pairs to ask twice, so that repeats and mirrored pairs are even over the strata.
+
+    Args:
+        own: shape (n_pairs,), the query of each pair.
+        strata: shape (n_pairs,), 0 or 1; all that are mirrored are of stratum 1.
+        n_controls: shape (n_queries,), the controls that each query has.
+        n: how many to choose; fewer where too few queries have two pairs.
+        n_mirrored: how many pairs are mirrored.
+        rng: source of the choice.
+    """
+    sizes = np.bincount(own, minlength=n_controls.size)
+    due = (n + n_mirrored) * strata.mean() - n_mirrored if strata.size else 0.0
+    n_second = int(np.clip(np.floor(due + rng.random()), 0, n))
+    chosen = np.zeros(0, np.int64)
+    is_free = sizes[own] > 1
+    # the third turn: a stratum is too small, and the other one has room
+    for stratum, n_wanted in (((1,), n_second), ((0,), n - n_second), ((0, 1), n)):
+        places = np.flatnonzero(is_free & np.isin(strata, stratum))
+        room = np.bincount(own[places], minlength=sizes.size)
+        here = np.bincount(own[np.isin(strata, stratum)], minlength=sizes.size)
+        others = n_controls * here / np.maximum(sizes, 1)
+        counts = _shares(here, room, others, min(n_wanted, n - chosen.size), rng)
+        more = places[_sampled(own[places], counts, rng)]
+        n_controls = n_controls + counts
+        is_free[more] = False
+        chosen = np.append(chosen, more)
+    return chosen
 
 
 def _halves(query_of: Ints, phases: Ints, keys: Floats, rng: np.random.Generator) -> Ints:
@@ -215,7 +278,9 @@ def _sampled(groups: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
     return chosen
 
 
-def _shares(sizes: Ints, room: Ints, others: Ints, n: int, rng: np.random.Generator) -> Ints:
+def _shares(
+    sizes: Ints, room: Ints, others: Ints | Floats, n: int, rng: np.random.Generator
+) -> Ints:
     """Share `n` controls out, so that with those it has each query gets its due by size.
 
     A judge can count the pairs of a query, controls included. A query of s pairs whose due is less

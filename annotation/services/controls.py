@@ -133,6 +133,7 @@ def batch_order(*, judge: Judge, claimed: list[int]) -> list[int]:
     with prepared_cursor() as cursor:
         cursor.execute(CLAIMED.format(block=_block(campaign)), [claimed])
         questions, blocks, swappable, *images = np.array(cursor.fetchall(), np.int64).T
+    strata = np.isin(images[1], blocks).astype(np.int64)
     percents, n_asked, n_pairs = _asked_before(judge, campaign)
     n_pairs += len(claimed)
     gold = _due_gold(judge, campaign, questions, blocks)
@@ -145,7 +146,7 @@ def batch_order(*, judge: Judge, claimed: list[int]) -> list[int]:
     )
     gold = np.concatenate([gold, _due_foreign_gold(judge, campaign, n_pairs)])
     order = judge_order(
-        AskedPairs(questions, blocks, swappable, np.zeros_like(blocks)),
+        AskedPairs(questions, blocks, swappable, np.zeros_like(blocks), strata),
         gold,
         rng,
         n_repeats=n_repeats,

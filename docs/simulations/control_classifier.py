@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,21 +66,27 @@ class Served:
 
     Attributes:
         query_ids: the query of each pair.
+        candidate_ids: the other picture of each pair.
         is_control: whether it is gold, or the control of a pair that is asked again.
         is_checked: whether it is gold, or either of the two times that a pair is asked.
     """
 
     query_ids: Ints
+    candidate_ids: Ints
     is_control: Flags
     is_checked: Flags
 
 
 @dataclass(frozen=True)
 class MadeCampaign:
-    """What a campaign asks; `n_repeats` and `n_mirrors` follow from the percentages."""
+    """What a campaign asks; `n_repeats` and `n_mirrors` follow from the percentages.
+
+    `gold` is shape (n_gold, 2), `gold_candidates` shape (n_gold,).
+    """
 
     pairs: AskedPairs
     gold: Ints
+    gold_candidates: Ints
     repeat_percent: int
     mirror_percent: int
 
@@ -102,7 +108,8 @@ def make_campaign(seed: int, n_queries: int, n_phases: int = 1) -> MadeCampaign:
     gold_percent, repeat_percent, mirror_percent = rng.integers(2, 7, 3).tolist()
     n_gold = gold_percent * query_ids.size // 100
     gold = np.stack([FIRST_GOLD + np.arange(n_gold), rng.choice(query_ids, n_gold)], axis=1)
-    return MadeCampaign(pairs, gold, repeat_percent, mirror_percent)
+    of_gold = rng.integers(3 * n_queries, size=n_gold)
+    return MadeCampaign(pairs, gold, of_gold, repeat_percent, mirror_percent)
 
 
 def simulate(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
@@ -172,7 +179,11 @@ class _Lending:
             n_claimed=claimed.size,
             n_gold=len(gold),
         )
-        batch = AskedPairs(*(column[claimed] for column in vars(pairs).values()))
+        queries = pairs.query_ids[claimed]
+        batch = AskedPairs(
+            claimed, queries, pairs.candidate_ids[claimed], pairs.phases[claimed],
+            np.isin(made.pairs.candidate_ids[claimed], queries).astype(np.int64),
+        )  # fmt: skip
         order = judge_order(
             batch, gold, self._rng,
             n_repeats=n_repeats, n_mirrors=n_mirrors, makes_up=n_repeats > 0,
@@ -217,7 +228,8 @@ class _Queue:
 
     def __init__(self, made: MadeCampaign) -> None:
         self._made = made
-        self.served = Served(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+        none, nothing = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+        self.served = Served(none, none, nothing, nothing)
         self.pair = np.zeros(0, np.int64)
         self.is_pair, self.is_open, self.is_done = (np.zeros(0, np.bool_) for _ in range(3))
         self.visit = np.zeros(0, np.int64)
@@ -237,6 +249,7 @@ class _Queue:
         old = self.served
         self.served = Served(
             np.append(old.query_ids, served.query_ids),
+            np.append(old.candidate_ids, served.candidate_ids),
             np.append(old.is_control, served.is_control),
             np.append(old.is_checked, served.is_checked),
         )
@@ -273,7 +286,7 @@ class _Queue:
     def given(self) -> Served:
         """Return what the judge was asked in the end."""
         done, whole = self.is_done, self.served
-        return Served(whole.query_ids[done], whole.is_control[done], whole.is_checked[done])
+        return Served(*(column[done] for column in vars(whole).values()))
 
 
 class _Votes:
@@ -350,10 +363,12 @@ def _served(made: MadeCampaign, question_ids: Ints, ways: Ints) -> Served:
     is_gold = question_ids >= FIRST_GOLD
     index = np.where(is_gold, question_ids - FIRST_GOLD, question_ids)
     shown = np.where(ways == MIRRORED, pairs.candidate_ids[index], pairs.query_ids[index])
+    other = np.where(ways == MIRRORED, pairs.query_ids[index], pairs.candidate_ids[index])
     shown[is_gold] = gold[index[is_gold], 1]
+    other[is_gold] = made.gold_candidates[index[is_gold]]
     again = question_ids[ways != AS_IT_IS]
     is_control = is_gold | (ways != AS_IT_IS)
-    return Served(shown, is_control, is_gold | np.isin(question_ids, again))
+    return Served(shown, other, is_control, is_gold | np.isin(question_ids, again))
 
 
 def features(query_ids: Ints) -> Floats:
@@ -383,7 +398,28 @@ def features(query_ids: Ints) -> Floats:
     return np.array(rows, np.float64)
 
 
-def score(panels: list[list[Served]], wanted: str) -> float:
+def candidate_features(one: Served) -> Floats:
+    """Return what the whole queue tells about each pair's candidate, shape (n, 3).
+
+    Whether it is a query, too; in how many different pairs it is the query; and in how many the
+    candidate. That the same pair comes twice is left out: no order hides it.
+    """
+    n_images = int(max(one.query_ids.max(initial=0), one.candidate_ids.max(initial=0))) + 1
+    queries, candidates = np.unique(np.stack([one.query_ids, one.candidate_ids]), axis=1)
+    as_query, as_candidate = (
+        np.bincount(ids, minlength=n_images)[one.candidate_ids] for ids in (queries, candidates)
+    )
+    return np.stack([as_query > 0, as_query, as_candidate], axis=1).astype(np.float64)
+
+
+def partner_features(one: Served, partner: Served) -> Floats:
+    """Return how often a colluding judge has each pair, and has it swapped: shape (n, 2)."""
+    had = Counter(zip(partner.query_ids.tolist(), partner.candidate_ids.tolist(), strict=True))
+    own = list(zip(one.query_ids.tolist(), one.candidate_ids.tolist(), strict=True))
+    return np.array([(had[q, c], had[c, q]) for q, c in own], np.float64).reshape(-1, 2)
+
+
+def score(panels: list[list[Served]], wanted: str, *, is_colluding: bool = False) -> float:
     """Learn on half of the judges of each campaign; return the AUC on the other half.
 
     It is the mean over the campaigns: which of two campaigns has more controls tells no pair.
@@ -391,8 +427,9 @@ def score(panels: list[list[Served]], wanted: str) -> float:
     Args:
         panels: what the judges of each campaign are served.
         wanted: the field of `Served` to be told.
+        is_colluding: whether each judge knows the whole queue of another one.
     """
-    tables = [[_table(panel[part::2], wanted) for panel in panels] for part in (0, 1)]
+    tables = [[_table(panel[part::2], wanted, is_colluding) for panel in panels] for part in (0, 1)]
     learned, truth = (np.concatenate(parts) for parts in zip(*tables[0], strict=True))
     model = HistGradientBoostingClassifier(random_state=0)
     with threadpool_limits(1):  # small tables: more threads wait for each other on a busy machine
@@ -401,9 +438,14 @@ def score(panels: list[list[Served]], wanted: str) -> float:
     return float(np.mean(areas))
 
 
-def _table(judges: list[Served], wanted: str) -> tuple[Floats, Flags]:
+def _table(judges: list[Served], wanted: str, is_colluding: bool) -> tuple[Floats, Flags]:
     flags: list[Flags] = [getattr(one, wanted) for one in judges]
-    return np.concatenate([features(one.query_ids) for one in judges]), np.concatenate(flags)
+    rows = []
+    for one, partner in zip(judges, [*judges[1:], *judges[:1]], strict=True):
+        known = [features(one.query_ids), candidate_features(one)]
+        known += [partner_features(one, partner)] if is_colluding else []
+        rows.append(np.concatenate(known, axis=1))
+    return np.concatenate(rows), np.concatenate(flags)
 
 
 def main() -> int:

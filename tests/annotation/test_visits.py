@@ -1,5 +1,6 @@
 """The order of a campaign that asks pairs again: it tells no control, and keeps sheets whole."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -210,7 +211,10 @@ def test_any_queue_keeps_every_pair_once(given_pairs, n_repeats, n_mirrors, seed
     sizes = np.bincount(columns[0], minlength=6)
     repeated = order.question_ids[order.ways == REPEATED]
     assert repeated.size == np.unique(repeated).size
-    assert repeated.size == min(n_repeats, sizes[sizes > 1].sum())
+    n_room = sizes[sizes > 1].sum()
+    n_mirrored = (order.ways == MIRRORED).sum()
+    assert min(n_repeats, n_room) <= repeated.size
+    assert repeated.size + n_mirrored <= n_repeats + n_mirrors
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +232,26 @@ def test_a_classifier_cannot_tell_controls_from_the_order(simulation, n_phases, 
     assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 2000
     assert abs(simulation.score(panels, "is_control") - 0.5) <= 0.03
     assert abs(simulation.score(panels, "is_checked") - 0.5) <= 0.03
+
+
+def test_two_judges_who_compare_their_queues_cannot_tell_gold_and_repeats(simulation, monkeypatch):
+    """Each attacker knows which pairs the other one has, how often and which way round."""
+    make = simulation.make_campaign
+    monkeypatch.setattr(
+        simulation, "make_campaign", lambda *given: replace(make(*given), mirror_percent=0)
+    )
+    panels = [simulation.simulate_k_of_n(seed, n) for seed, n in enumerate([120, 240] * 2)]
+    assert abs(simulation.score(panels, "is_control", is_colluding=True) - 0.5) <= 0.03
+    assert abs(simulation.score(panels, "is_checked", is_colluding=True) - 0.5) <= 0.03
+
+
+def test_candidates_that_are_queries_are_checked_as_often_as_others(simulation):
+    """Otherwise the candidate would tell at first sight that a pair may come mirrored."""
+    panels = [simulation.simulate(seed, 240) for seed in range(4)]
+    served = [one for panel in panels for one in panel]
+    is_query = np.concatenate([np.isin(one.candidate_ids, one.query_ids) for one in served])
+    is_checked = np.concatenate([one.is_checked for one in served])
+    assert abs(is_checked[is_query].mean() - is_checked[~is_query].mean()) < 0.02
 
 
 @pytest.mark.parametrize("n_phases", [1, 4])
@@ -267,5 +291,4 @@ def stood_apart(served, seed):
     at = np.sort(rng(seed).integers(0, len(blocks), controls.size))
     parts = [np.append(block, controls[at == i]) for i, block in enumerate(blocks)]
     order = np.concatenate(parts)
-    columns = (served.query_ids, served.is_control, served.is_checked)
-    return type(served)(*(column[order] for column in columns))
+    return type(served)(*(column[order] for column in vars(served).values()))
