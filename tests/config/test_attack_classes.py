@@ -29,6 +29,7 @@ FETCHES_FOR_ADMINS = {
     "lookalike/core/public_http.py": "connects for the two beside it, at the IP that it checked",
     "lookalike/images/remote.py": "an admin's manifest, at hosts of a setting; tests/lookalike",
     "releases/publishing/zenodo.py": "a command of the admin, to the address of a setting",
+    "accounts/sign_in/breached.py": "the address of a setting; tests/accounts/test_breached.py",
 }
 RUNS = {"pickle", "dill", "marshal", "shelve", "yaml", "joblib"}
 
