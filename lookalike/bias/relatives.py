@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from lookalike.bias.evidence.pool import PoolEvidence
+from lookalike.core.arrays import Floats
 
 RELATED_LISTS = 0.8  # of the proposals in common
 RELATED_SCORES = 0.6  # least correlation of errors that is a sign of anything
-ALIKE = 0.9  # the same where too few other pairs of models show what is usual
+ALIKE = 0.8  # the same where too few other pairs of models show what is usual
 FEWEST_PAIRS = 3
-DEVIATIONS = 4.0  # robust standard deviations above the usual
+DEVIATIONS = 3.0  # robust standard deviations above the usual
 _LEAST_SPREAD = 0.05  # of Fisher's z
 
 
@@ -62,29 +65,34 @@ def _shared_lists(evidence: PoolEvidence) -> list[tuple[str, str, float]]:
 def _related_scores(evidence: PoolEvidence) -> list[tuple[str, str, float]]:
     """Return the pairs with more common errors than unrelated models have.
 
-    What unrelated models have is read from all other pairs of different families, by median and
-    median absolute deviation of Fisher's z: one more pair of relatives hardly moves them.
+    The null distribution is that of other pairs of a pooled model and a model of another family,
+    by median and median absolute deviation of Fisher's z. An outsider's pair with a pooled model
+    is compared with pairs of the other pooled models, so that no crowd of copies of one model
+    changes what is usual.
     """
     names, common = evidence.models, evidence.common_errors
+    is_pooled = [name in evidence.generators for name in names]
     families = [evidence.family_of(name) for name in names]
     pairs = [
         (i, j)
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
-        if families[i] != families[j]
+        for i, j in combinations(range(len(names)), 2)
+        if families[i] != families[j] and (is_pooled[i] or is_pooled[j])
     ]
     z = np.array([np.arctanh(np.clip(common[pair], -0.999, 0.999)) for pair in pairs])
     found = []
     for at, (i, j) in enumerate(pairs):
-        if not {names[i], names[j]} & set(evidence.generators):
-            continue
-        others = np.delete(z, at)
-        limit = np.arctanh(ALIKE)
-        if others.size >= FEWEST_PAIRS:
-            middle = float(np.median(others))
-            spread = max(1.4826 * float(np.median(np.abs(others - middle))), _LEAST_SPREAD)
-            limit = max(middle + DEVIATIONS * spread, float(np.arctanh(RELATED_SCORES)))
-        if z[at] >= limit:
-            first, second = (i, j) if names[i] in evidence.generators else (j, i)
+        first, second = (i, j) if is_pooled[i] else (j, i)
+        own = set() if is_pooled[second] else {first}
+        others = [place for place, pair in enumerate(pairs) if place != at and not own & {*pair}]
+        if z[at] >= _limit(z[others]):
             found.append((names[first], names[second], float(common[i, j])))
     return found
+
+
+def _limit(z: Floats) -> float:
+    """Return from which Fisher's z on two models may be related, by that of unrelated pairs."""
+    if z.size < FEWEST_PAIRS:
+        return float(np.arctanh(ALIKE))
+    middle = float(np.median(z))
+    spread = max(1.4826 * float(np.median(np.abs(z - middle))), _LEAST_SPREAD)
+    return max(middle + DEVIATIONS * spread, float(np.arctanh(RELATED_SCORES)))

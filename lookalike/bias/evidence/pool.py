@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.units import Units
+
+FEWEST_ERRORS = 50  # judged pairs of two models, to correlate their errors
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,10 @@ class PoolEvidence:
         """How the errors of each two models correlate, shape (n_models, n_models).
 
         Errors are a model's ranks of the judged pairs of a query, less their mean over its pairs
-        of the same label: what is left once the label is told.
+        of the same label: what is left once the label is told. Pairs that either of the two
+        proposed are left out: both models rank such a pair high or it would not be judged, so
+        models without anything in common would seem opposed. Where fewer than `FEWEST_ERRORS`
+        pairs are left, all count.
         """
         from scipy.stats import rankdata  # noqa: PLC0415 - slow to load, and the web process must not
 
@@ -179,13 +185,17 @@ class PoolEvidence:
         order = np.argsort(self.queries, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(self.queries[order])) + 1):
             ranks[:, rows] = rankdata(self.scores[:, rows], axis=1) / rows.size
+        own = np.zeros(self.scores.shape, np.bool_)
+        for m, name in enumerate(self.models):
+            if name in self.generators:
+                own[m] = self.ranks[self.generators.index(name)] > 0
         cells = (2 * self.queries + self.labels).astype(np.int64)
-        sizes = np.maximum(np.bincount(cells), 1)
-        means = np.stack([np.bincount(cells, weights=row) / sizes for row in ranks])
-        errors = ranks - means[:, cells]
-        lengths = np.sqrt((errors**2).sum(axis=1))
-        products: Floats = (errors @ errors.T) / np.maximum(np.outer(lengths, lengths), 1e-12)
-        return products
+        found = np.eye(len(self.models))
+        for i, j in combinations(range(len(self.models)), 2):
+            others = ~(own[i] | own[j])
+            kept = others if others.sum() >= FEWEST_ERRORS else slice(None)
+            found[i, j] = found[j, i] = _correlation(ranks[[i, j]][:, kept], cells[kept])
+        return found
 
     def family_of(self, name: str) -> str:
         """Return the family of a model or generator, by default its own name."""
@@ -199,6 +209,15 @@ class PoolEvidence:
             family = self.family_of(name)
             members[family] = (*members.get(family, ()), g)
         return members
+
+
+def _correlation(ranks: Floats, cells: Ints) -> float:
+    """Return the correlation of two rows of ranks within cells; 0 where one does not vary."""
+    sizes = np.maximum(np.bincount(cells), 1)
+    means = np.stack([np.bincount(cells, weights=row) / sizes for row in ranks])
+    first, second = ranks - means[:, cells]
+    lengths = float(np.sqrt((first @ first) * (second @ second)))
+    return float(first @ second) / max(lengths, 1e-12)
 
 
 def _check_pairs(e: PoolEvidence) -> None:

@@ -304,3 +304,24 @@ def test_a_pool_of_one_model_leaves_nothing_to_compare_equally():
     assert np.isnan(rows["B"].equal_outsider_auc.value)
     advice = {a.column: a.comparable_with for a in rows["B"].advice}
     assert advice["equal-outsider AUC"] == "nobody"
+
+
+def test_what_two_models_proposed_does_not_set_their_errors_against_each_other():
+    """A pair stands in the pool since one of them ranks it high: that alone correlates them."""
+    common = perceiving(0.0, seed=5).common_errors
+    assert np.abs(common[np.triu_indices(6, 1)]).max() < 0.35
+    assert common[:3, :3][np.triu_indices(3, 1)].min() > -0.3
+
+
+@pytest.mark.parametrize("n_copies", [1, 6])
+def test_a_crowd_of_copies_does_not_make_copies_usual(n_copies):
+    pool = perceiving(0.0, n_models=5 + n_copies, seed=4)
+    scores = pool.scores.copy()
+    noise = np.random.default_rng(0).normal(size=(n_copies, scores.shape[1]))
+    scores[5:] = scores[1] + 0.5 * noise
+    unlisted = np.array([True] * 5 + [False] * n_copies)
+    ranks = np.where(unlisted[:, None], pool.lists.ranks, 0)
+    lists = dataclasses.replace(pool.lists, ranks=ranks, known=unlisted)
+    crowd = dataclasses.replace(pool, scores=scores, lists=lists)
+    found = [tuple(pair) for *pair, _ in undeclared_relatives(crowd)]
+    assert found == [("m1", f"m{5 + at}") for at in range(n_copies)]
