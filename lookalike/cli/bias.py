@@ -23,8 +23,16 @@ from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.page import as_page
 from lookalike.bias.words.text import as_text
 from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
-from lookalike.cli.options import add_run_options, seed
+from lookalike.cli.options import seed
 from lookalike.cli.output import Report, format_option
+from lookalike.cli.run_options import (
+    add_missing,
+    add_runs,
+    add_score_rules,
+    check_runs,
+    hint_at_missing,
+    read_runs,
+)
 from lookalike.cli.score_release import named_apart
 from lookalike.cli.unit_option import add_unit, chosen_unit, metadata_products
 from lookalike.cli.vote_options import add_vote_options, vote_options
@@ -33,10 +41,8 @@ from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_negatives, read_qrels
 from lookalike.io.matched_names import MatchedNames
-from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.vote_options import VoteOptions
-from lookalike.metrics.match import MissingScoresError
 from lookalike.release.opened import Release, open_release
 
 DESCRIPTION = (
@@ -57,13 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--release", "a release's folder or zip, in place of all files but those of newcomers")
     add("--qrels", "labels: VSD JSON, TREC, CSV or parquet")
     add("--proposals", PROPOSALS)
-    add(
-        "--run",
-        "TREC, CSV or parquet, once per model; with --release a newcomer: scores or vectors, which "
-        "is held against the pool beside the release's models",
-        default=[],
-        action="append",
-    )
+    add_runs(parser, also="; with --release a newcomer, compared with the release's models")
     add("--families", "CSV or parquet: model,family")
     add("--votes", VOTES)
     add("--metadata", "products (VSD JSON or CSV path,product_id); their pairs are left out")
@@ -82,15 +82,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--candidates", type=int, metavar="N", help="candidates of a query in the catalogue"
     )
     add_unit(parser, "--metadata, or an attribute of the release,")
-    add_run_options(parser)
+    add_score_rules(parser)
     add_vote_options(parser)
     parser.add_argument("--k", default="", metavar="5,10", help="cut-offs of P@k")
-    parser.add_argument(
-        "--missing",
-        choices=("error", "worst"),
-        default="error",
-        help="judged pairs without a score: refuse the run, or rank them below all others",
-    )
+    add_missing(parser)
     parser.add_argument(
         "--bootstraps", type=int, default=1_000, metavar="N", help="default: %(default)s"
     )
@@ -167,15 +162,14 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
 
 def _newcomers(arguments: argparse.Namespace, release: Release) -> list[Run]:
     """Read newcomers; one with the id of a model of the release gets its file in its name."""
-    try:
+    with hint_at_missing():
         read = release.read_runs(
             arguments.run,
+            ids=check_runs(arguments),
             missing=arguments.missing,
             lower_is_better=arguments.lower_is_better,
             depth=arguments.depth,
         )
-    except MissingScoresError as error:
-        raise MissingScoresError(f"{error} (--missing worst)") from error
     taken = {model["id"] for model in release.models}
     files = zip(arguments.run, read, strict=True)
     return named_apart(
@@ -200,10 +194,8 @@ def _evidence(arguments: argparse.Namespace) -> tuple[PoolEvidence, list[str]]:
     proposals = names.table(read_proposals(arguments.proposals), str(arguments.proposals))
     names.add({*proposals.query_ids, *proposals.candidate_ids})
     extras = _extras(arguments, names, options, proposals)
-    runs = [
-        names.run(read_run(path, lower_is_better=arguments.lower_is_better, depth=arguments.depth))
-        for path in arguments.run
-    ]
+    read = read_runs(arguments, qrels, names, products=extras.products, further=extras.negatives)
+    runs = [run for _, run in read]
     evidence = assemble_evidence(qrels, proposals, runs, missing=arguments.missing, extras=extras)
     return evidence, [
         *options.notes,

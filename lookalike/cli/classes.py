@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.described_vectors import add_described_vectors, described_vectors
 from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
@@ -23,13 +23,13 @@ DESCRIPTION = (
     "learning: MAP@R, R-Prec, P@1, Success@k (its Recall@k), mAP@1000, and AMI, NMI and F1 of "
     "k-means clusters. Every image is a query in turn. Needs the extra `models` for the clusters."
 )
-EXAMPLE = "lookalike classes beit.npz --metadata metadata.csv --label category --label colour"
+EXAMPLE = "lookalike classes --vectors beit.npz --metadata metadata.csv --label category"
 PRODUCT = "product_id"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_vectors(parser)
+    add_described_vectors(parser)
     parser.add_argument(
         "--label", action="append", default=[], metavar="COLUMN",
         help="a column of the metadata, product_id too; may be repeated; default: all that divide",
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> Report:
         raise InputError("--starts is a whole number from 0, --clusters from 2")
     described = described_vectors(arguments)
     if len(set(described.ids)) < len(described.ids):
-        raise InputError(f"{arguments.vectors} names an image twice; each is one query")
+        raise InputError(f"{arguments.vectors[0]} names an image twice; each is one query")
     pairs = zip(described.rows, described.products, strict=True)
     rows = [{**row, PRODUCT: product} for row, product in pairs]
     columns = known_labels(rows)
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> Report:
         for name in wanted
     ]  # fmt: skip
     return Report(
-        title=f"Classes in {arguments.vectors}",
+        title=f"Classes in {arguments.vectors[0]}",
         text="\n".join(class_lines(scores)) + "\n",
         data={"metric": arguments.metric, "seed": arguments.seed, "columns": as_json(scores)},
         table=class_table(scores),

@@ -8,13 +8,21 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from lookalike.cli.options import comma_list
 from lookalike.cli.output import Report, format_option
+from lookalike.cli.run_options import (
+    RUNS,
+    add_missing,
+    add_runs,
+    check_runs,
+    hint_at_missing,
+    require_runs,
+)
 from lookalike.cli.unit_option import add_unit
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Cell, Table
 from lookalike.io.errors import InputError
 from lookalike.io.interval_svg import IntervalRow, interval_svg
-from lookalike.metrics.match import MissingScoresError
 from lookalike.metrics.uncertainty import ALPHA
 from lookalike.release.compare import Difference, ModelComparison, compare
 from lookalike.stats.text_tables import TEXT, table
@@ -34,22 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--release", type="input", required=True, metavar="RELEASE", help="folder or zip"
     )
-    parser.add_argument(
-        "--run",
-        type="input",
-        required=True,
-        action="append",
-        metavar="MODEL",
-        help="a model of the release by id or name, or a file: scores (TREC, CSV, parquet) or "
-        "vectors (npz, parquet); at least two",
-    )
+    add_runs(parser, f"a model of the release by id or name, or {RUNS}", "MODEL")
     parser.add_argument("--measures", metavar="A,B", help="default: all of the board")
-    parser.add_argument(
-        "--missing",
-        choices=("error", "worst"),
-        default="error",
-        help="judged pairs without a score: refuse the file, or rank them below all others",
-    )
+    add_missing(parser)
     parser.add_argument(
         "--complete",
         action="store_true",
@@ -67,20 +62,17 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: a release, model, file or measure that cannot be used; or a chart of nothing.
         OSError: a file cannot be read or written.
     """
-    measures = None
-    if arguments.measures is not None:
-        measures = [name.strip() for name in arguments.measures.split(",") if name.strip()]
-    try:
+    require_runs(arguments)
+    with hint_at_missing():
         found = compare(
             arguments.release,
             arguments.run,
-            measures,
+            None if arguments.measures is None else comma_list(arguments.measures),
+            ids=check_runs(arguments),
             missing=arguments.missing,
             complete=arguments.complete,
             unit=arguments.unit,
         )
-    except MissingScoresError as error:
-        raise MissingScoresError(f"{error} (--missing worst)") from error
     if arguments.svg is not None:
         arguments.svg.write_text(comparison_svg(found), encoding="utf-8")
     return Report(

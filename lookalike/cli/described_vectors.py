@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.core.arrays import Float32s
 from lookalike.images.metadata import MetadataError, Row, read_metadata
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
+from lookalike.io.image_names import ImageNames
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,9 @@ class DescribedVectors:
         return digest.hexdigest()
 
 
-def add_vectors(parser: argparse.ArgumentParser) -> None:
+def add_described_vectors(parser: argparse.ArgumentParser) -> None:
     """Add what says which images, and what is known of them."""
-    parser.add_argument(
-        "vectors", type="input", metavar="VECTORS", help=".npz, .npy or .parquet, named by paths"
-    )
-    parser.add_argument("--ids", type="input", metavar="FILE", help="ids of a .npy, one a line")
+    add_vectors(parser, had_argument=True)
     parser.add_argument(
         "--metadata", type="input", required=True, metavar="FILE",
         help="CSV with the column path, a column for each attribute, maybe product_id; or JSON",
@@ -56,16 +54,17 @@ def described_vectors(arguments: argparse.Namespace) -> DescribedVectors:
     Raises:
         InputError: a file cannot be used, or an image is not in the metadata.
     """
-    table, path = read_vectors(arguments.vectors, arguments.ids), Path(arguments.metadata)
+    (source, table), path = read_one(arguments), Path(arguments.metadata)
     known = described_images(path)
-    missing = [name for name in table.ids if name not in known]
-    if missing:
-        raise InputError(
-            f"{path.name} has no row for {missing[0]!r} ({len(missing):,} are missing)"
-        )
-    rows = [known[name] for name in table.ids]
+    names = ImageNames(((name, name) for name in known), title=path.name)
+    image_of, reason_of = names.find_all(dict.fromkeys(table.ids))
+    for name, reason in reason_of.items():
+        n_missing = f"({len(reason_of):,} are missing)"
+        raise InputError(f"{path.name} has no row for {name!r} {n_missing}: {source}: {reason}")
+    images = [image_of[name] for name in table.ids]
+    rows = [known[image] for image in images]
     return DescribedVectors(
-        table.ids, table.vectors, [row.attributes for row in rows], [row.product_id for row in rows]
+        images, table.vectors, [row.attributes for row in rows], [row.product_id for row in rows]
     )
 
 

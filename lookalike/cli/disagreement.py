@@ -11,10 +11,11 @@ from lookalike.agreement.disagreement import Group, disagreement_groups
 from lookalike.bias.evidence.files import read_attribute, read_votes
 from lookalike.cli.inputs import VOTES, file_option
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.core.arrays import Bools, Float32s
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
+from lookalike.io.named_images import vectors_by_name
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -35,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attribute", action="append", default=[], metavar="NAME", help="column of --attributes"
     )
-    file_option(parser, "--vectors", "of the images: .npz or parquet")
+    add_vectors(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if bool(arguments.attributes) != bool(arguments.attribute):
         raise InputError("--attributes and --attribute go together")
-    if not arguments.attribute and arguments.vectors is None:
+    if not arguments.attribute and not arguments.vectors:
         raise InputError("pairs are grouped by --attribute or --vectors: name one")
     pairs, is_contested = _pairs(arguments)
     values: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
@@ -91,14 +92,13 @@ def _pairs(arguments: argparse.Namespace) -> tuple[list[Pair], Bools]:
 def _vectors(
     arguments: argparse.Namespace, pairs: Sequence[Pair]
 ) -> tuple[Float32s, Float32s] | None:
-    if arguments.vectors is None:
+    if not arguments.vectors:
         return None
-    held = read_vectors(arguments.vectors)
-    at = {name: i for i, name in enumerate(held.ids)}
-    lost = {name for pair in pairs for name in pair if name not in at}
-    if lost:
-        raise InputError(f"{arguments.vectors} has no vector of {min(lost)!r}")
-    first, second = (held.vectors[[at[pair[side]] for pair in pairs]] for side in (0, 1))
+    path, held = read_one(arguments)
+    names = sorted({name for pair in pairs for name in pair})
+    vectors = vectors_by_name(path, held, names)
+    at = {name: row for row, name in enumerate(names)}
+    first, second = (vectors[[at[pair[side]] for pair in pairs]] for side in (0, 1))
     return first, second
 
 

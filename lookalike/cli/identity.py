@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lookalike.cli.output import Report
 from lookalike.cli.unit_option import add_unit, chosen_unit
+from lookalike.cli.vector_options import add_vectors, read_every
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_products, read_qrels
-from lookalike.io.vectors import read_vectors
+from lookalike.io.named_images import rows_by_name
+from lookalike.io.vectors import VectorTable
 from lookalike.metrics.identity import (
     MEASURES,
     SUCCESSES,
@@ -33,16 +35,14 @@ DESCRIPTION = (
     "people judged similar. A model may be good at one and bad at the other. Photos without a "
     "product are left out of the identity part."
 )
-EXAMPLE = "lookalike identity dino.npz beit.npz --metadata vsd.json --qrels labels.json"
+EXAMPLE = "lookalike identity --vectors dino.npz --vectors beit.npz --metadata vsd.json"
 MEASURES_SHOWN = (*MEASURES, *SUCCESSES)
 HEADER = ("model", "task", "queries", *MEASURES_SHOWN)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "vectors", type="input", nargs="+", metavar="VECTORS", help=".npz or .parquet, by model"
-    )
+    add_vectors(parser, "vectors of the photos", is_repeatable=True, had_argument=True)
     parser.add_argument(
         "--metadata", type="input", required=True, metavar="FILE",
         help="products: VSD JSON or CSV path,product_id",
@@ -65,8 +65,9 @@ def run(arguments: argparse.Namespace) -> Report:
     unit = chosen_unit(arguments.unit, Path(arguments.metadata), products)
     rows: list[tuple[str, str, Scored]] = []
     queries: list[tuple[str, ...]] = []
-    for path in map(Path, arguments.vectors):
-        ids, vectors = _photos(path, products, arguments.metadata)
+    labelled = [*qrels.query_ids, *qrels.candidate_ids] if qrels else []
+    for path, given in read_every(arguments):
+        ids, vectors = _photos(path, given, products, arguments.metadata, labelled)
         model = (path.stem, ids, vectors, products)
         rows.append((path.stem, "identity", score_identity(*model)))
         known = {photo: products[photo] for photo in ids if products.get(photo)}
@@ -99,21 +100,27 @@ def run(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _photos(path: Path, products: Mapping[str, str], metadata: Path) -> tuple[list[str], Float32s]:
-    """Return names and vectors of a file.
+def _photos(
+    path: Path,
+    given: VectorTable,
+    products: Mapping[str, str],
+    metadata: Path,
+    labelled: Sequence[str],
+) -> tuple[list[str], Float32s]:
+    """Return the vectors of a file, by the names that metadata and labels give to photos.
 
     Raises:
         InputError: an image twice, or none whose product is known.
     """
-    given = read_vectors(path)
     if len(set(given.ids)) < len(given.ids):
         raise FormatError(path, None, "it names an image twice; each is one photo")
-    if not any(products.get(photo) for photo in given.ids):
+    row_of = rows_by_name(path, given, [*products, *labelled])
+    if not any(products.get(photo) for photo in row_of):
         raise InputError(
             f"{metadata} knows the product of none of the images of {path} (it has "
             f"{next(iter(products), '')!r}, the vectors have {given.ids[0]!r})"
         )
-    return given.ids, given.vectors
+    return list(row_of), given.vectors[list(row_of.values())]
 
 
 def _values(scored: Scored) -> list[float | None]:

@@ -119,6 +119,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             command, parser = _command(words, inputs)
             arguments = parser.parse_args(words)
             status = write_report(command.run(arguments), arguments, inputs.shown)
+            for warning in getattr(arguments, "warnings", ()):  # of options by their old names
+                sys.stderr.write(f"warning: {warning}\n")
             sys.stdout.flush()
         except BrokenPipeError:
             _silence_stdout()

@@ -5,23 +5,6 @@ from __future__ import annotations
 import argparse
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add how scores of runs are to be read."""
-    parser.add_argument(
-        "--lower-is-better",
-        action="store_true",
-        help="scores of runs are distances: rank by rising score (embeddings are ranked by cosine)",
-    )
-    parser.add_argument(
-        "--depth",
-        type=rank,
-        metavar="RANK",
-        help="down to this rank every list of the runs is complete, and what stands below was "
-        "scored because it was judged: measures that look further down are undefined (a parquet "
-        "run may state it itself)",
-    )
-
-
 def rank(text: str) -> int:
     """Return a rank, from 1."""
     if not (text.isascii() and text.isdecimal()) or int(text) < 1:

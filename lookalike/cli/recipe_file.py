@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lookalike.core.errors import Refused
 
-REPEATED = ("caption", "triplets")  # options that are given once for each value of a list
+REPEATED = ("caption", "triplets", "vectors", "ids")  # given once for each value of a list
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
@@ -25,16 +25,12 @@ def read_recipe(path: Path) -> dict[str, Any]:
         raise Refused("recipe", f"{path.name}: {problem}") from problem
 
 
-def words_of(recipe: Mapping[str, Any], positional: Sequence[str]) -> Iterator[str]:
+def words_of(recipe: Mapping[str, Any]) -> Iterator[str]:
     """Yield a recipe's entries as the words of a command.
 
     >>> recipe = {"vectors": "v.npz", "columns": ["colour", "cut"], "seed": 3, "changes-only": True}
-    >>> [*words_of(recipe, ["vectors"])]
-    ['--columns=colour,cut', '--seed=3', '--changes-only', '--', 'v.npz']
-
-    Args:
-        recipe: the entries.
-        positional: those that are no options, in their order.
+    >>> [*words_of(recipe)]
+    ['--vectors=v.npz', '--columns=colour,cut', '--seed=3', '--changes-only']
 
     Raises:
         Refused: a table among them.
@@ -43,7 +39,7 @@ def words_of(recipe: Mapping[str, Any], positional: Sequence[str]) -> Iterator[s
         if isinstance(value, dict):
             raise Refused("recipe", f"{name} is a table, but an option has a value")
         option = f"--{name.replace('_', '-')}"
-        if name in positional or value is False:
+        if value is False:
             continue
         if value is True:
             yield option
@@ -52,5 +48,3 @@ def words_of(recipe: Mapping[str, Any], positional: Sequence[str]) -> Iterator[s
         if name not in REPEATED:
             values = [",".join(map(str, values))]
         yield from (f"{option}={one}" for one in values)
-    if words := [str(recipe[name]) for name in positional if name in recipe]:
-        yield from ("--", *words)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from lookalike.cli.drawn_negatives import add_negatives, read_drawn
-from lookalike.cli.options import add_run_options
 from lookalike.cli.output import Report
+from lookalike.cli.run_options import (
+    add_missing,
+    add_runs,
+    add_score_rules,
+    hint_at_missing,
+    read_runs,
+    require_runs,
+)
 from lookalike.cli.score_release import (
     board_intervals,
     named_apart,
@@ -20,15 +27,11 @@ from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.cli.score_vsd_task import score_on_vsd_task
 from lookalike.cli.unit_option import add_unit, chosen_unit, metadata_products
 from lookalike.cli.vote_options import add_vote_options, vote_options
-from lookalike.io.errors import FormatError, InputError
+from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.matched_names import MatchedNames
-from lookalike.io.named_images import rows_by_image
-from lookalike.io.runs import read_run
-from lookalike.io.tables import Qrels, Run
-from lookalike.io.vectors import holds_vectors, read_vectors
-from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
-from lookalike.metrics.match import MissingScoresError, refuse_strangers
+from lookalike.io.tables import Qrels
+from lookalike.metrics.match import refuse_strangers
 from lookalike.metrics.measures import (
     DEFAULT_MEASURES,
     Measure,
@@ -49,7 +52,6 @@ DESCRIPTION = (
 EXAMPLE = "lookalike score --qrels labels.json --run beit.csv --run clip.parquet --measures P@5,AP'"
 
 TREC_LEVEL = 1  # from which on trec_eval takes a grade as relevant
-N_PRODUCTS = 20  # cut-offs of embeddings up to here are exact
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,8 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type="input",
         metavar="RELEASE",
         help="folder or zip: labels, products, measures and rules are the release's own, and so "
-        "are the numbers of its board; runs may be embeddings, too (npz, parquet), and name "
-        "images by image_id, SHA-256 or path",
+        "are the numbers of its board; runs name images by image_id, SHA-256 or path",
     )
     labels.add_argument(
         "--vsd-task",
@@ -80,16 +81,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="of graded labels, the least that is positive; nDCG takes the grades as gains, and "
         "negative ones mark pairs of the pool that were not judged (default with --trec: 1)",
     )
-    parser.add_argument(
-        "--run",
-        type="input",
-        required=True,
-        action="append",
-        metavar="FILE",
-        help="TREC, CSV or parquet; or embeddings as npz or parquet, which rank all images that "
-        "they hold; may be given several times",
-    )
-    add_run_options(parser)
+    add_runs(parser)
+    add_score_rules(parser)
     parser.add_argument(
         "--measures",
         metavar="A,B",
@@ -105,12 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="image",
         help="count each image, or each product once (needs --metadata)",
     )
-    parser.add_argument(
-        "--missing",
-        choices=("error", "worst"),
-        default="error",
-        help="judged pairs without a score: refuse the run, or rank them below all others",
-    )
+    add_missing(parser)
     parser.add_argument(
         "--trec",
         action="store_true",
@@ -134,6 +122,7 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: with file, line and reason, or the unknown measure.
         OSError: if a file cannot be opened.
     """
+    require_runs(arguments)
     if arguments.release is not None:
         return score_on_release(arguments)
     if arguments.vsd_task is not None:
@@ -150,10 +139,9 @@ def run(arguments: argparse.Namespace) -> Report:
     units = _units(arguments, qrels, products, names)
     negatives, band = (_with_names(listed, names) for listed in read_drawn(arguments))
     drawn = [pair for listed in (negatives, band) if listed for pair in listed.pairs]
-    ranked = _Ranked(qrels, names, products, drawn)
-    runs = named_apart([(path, _run(arguments, path, ranked)) for path in arguments.run])
+    runs = named_apart(read_runs(arguments, qrels, names, products=products, further=drawn))
     refuse_strangers(qrels, runs)
-    try:
+    with hint_at_missing("; --missing worst ranks them last; --measures can leave the areas out"):
         scored = score_runs(
             qrels,
             runs,
@@ -166,9 +154,6 @@ def run(arguments: argparse.Namespace) -> Report:
             band_negatives=band,
             without_list=() if arguments.complete else None,
         )
-    except MissingScoresError as error:
-        hint = "--missing worst ranks them last; --measures can leave the areas out"
-        raise MissingScoresError(f"{error}; {hint}") from error
     intervals = None if units is None else board_intervals(scored, units)
     by_query = arguments.by_query
     return Report(
@@ -202,16 +187,6 @@ def _units(
     return chosen.of(qrels.query_ids)
 
 
-@dataclass(frozen=True)
-class _Ranked:
-    """What embeddings are ranked for, under the names of the labels."""
-
-    qrels: Qrels
-    names: MatchedNames
-    products: Mapping[str, str] | None
-    drawn: Sequence[tuple[str, str]]
-
-
 def _products(arguments: argparse.Namespace, names: MatchedNames) -> dict[str, str] | None:
     products = metadata_products(arguments)
     return None if products is None else names.mapping(products, str(arguments.metadata))
@@ -221,29 +196,6 @@ def _with_names(listed: NegativeList | None, names: MatchedNames) -> NegativeLis
     if listed is None:
         return None
     return replace(listed, pairs=tuple(names.pairs(listed.pairs, listed.source)))
-
-
-def _run(arguments: argparse.Namespace, path: Path, ranked: _Ranked) -> Run:
-    """Read scores; of embeddings, rank all images that the file holds, and score drawn pairs."""
-    names, qrels = ranked.names, ranked.qrels
-    if not holds_vectors(path):
-        lower, depth = arguments.lower_is_better, arguments.depth
-        return names.run(read_run(path, lower_is_better=lower, depth=depth))
-    table = read_vectors(path)
-    matched = names.match(table.ids, str(path))
-    row_of = rows_by_image(path, table, lambda name: matched.get(name, name))
-    queries = [query for query in qrels.query_ids if query in row_of]
-    if not queries:
-        raise FormatError(path, None, NOTHING_TO_RANK)
-    pairs = [*((query, candidate) for query, candidate, _ in qrels), *ranked.drawn]
-    return embedding_run(
-        path.stem,
-        table.vectors[[row_of[query] for query in queries]],
-        table.vectors[list(row_of.values())],
-        named_gallery(queries, list(row_of), pairs, ranked.products),
-        n_products=N_PRODUCTS,
-        is_lean=True,
-    )
 
 
 def _measures(text: str | None, products: Mapping[str, str] | None) -> list[Measure]:

@@ -11,10 +11,11 @@ from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.words.advice import OF_THE_POOL
 from lookalike.cli.drawn_negatives import pairs_of, read_of_release
 from lookalike.cli.output import Report
+from lookalike.cli.run_options import check_runs, hint_at_missing
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
-from lookalike.metrics.match import Missing, MissingScoresError, match_run
+from lookalike.metrics.match import Missing, match_run
 from lookalike.metrics.measures import Measure, parse_measure
 from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.rank import puts_judged_first, rank_run
@@ -39,16 +40,15 @@ def score_on_release(arguments: argparse.Namespace) -> Report:
     refuse_rules(arguments, "--release")
     with open_release(arguments.release) as release:
         negatives = read_of_release(arguments, release)
-        try:
+        with hint_at_missing():
             read = release.read_runs(
                 arguments.run,
+                ids=check_runs(arguments),
                 missing=arguments.missing,
                 lower_is_better=arguments.lower_is_better,
                 depth=arguments.depth,
                 further=pairs_of(negatives),
             )
-        except MissingScoresError as error:
-            raise MissingScoresError(f"{error} (--missing worst)") from error
         runs = named_apart(list(zip(arguments.run, read, strict=True)))
         return report_on_release(arguments, release, runs, arguments.run, negatives=negatives)
 

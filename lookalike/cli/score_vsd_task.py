@@ -11,10 +11,11 @@ import numpy as np
 
 from lookalike.cli.drawn_negatives import read_drawn
 from lookalike.cli.output import Report
+from lookalike.cli.run_options import N_PRODUCTS, check_runs
 from lookalike.cli.score_release import named_apart, parse_measures, refuse_rules
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.io.errors import FormatError, InputError
-from lookalike.io.named_images import rows_by_image
+from lookalike.io.named_images import rows_by_name
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Run, sorted_names
 from lookalike.io.vectors import holds_vectors, read_vectors
@@ -26,7 +27,6 @@ MEASURES = (
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "vsd_pair_mrr"),
     *("micro_roc_auc", "micro_pr_auc", "macro_roc_auc"),
 )
-N_PRODUCTS = 20
 
 
 def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
@@ -44,7 +44,8 @@ def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
     qrels = task.qrels()
     negatives, band = read_drawn(arguments)
     drawn = [pair for listed in (negatives, band) if listed for pair in listed.pairs]
-    read = [(path, *_run(arguments, path, task, drawn)) for path in arguments.run]
+    ids_of = check_runs(arguments)
+    read = [(path, *_run(arguments, path, task, drawn, ids_of.get(path))) for path in arguments.run]
     scored = score_runs(
         qrels,
         named_apart([(path, run) for path, run, _ in read]),
@@ -72,15 +73,19 @@ def score_on_vsd_task(arguments: argparse.Namespace) -> Report:
 
 
 def _run(
-    arguments: argparse.Namespace, path: Path, task: VsdTask, drawn: Sequence[tuple[str, str]]
+    arguments: argparse.Namespace,
+    path: Path,
+    task: VsdTask,
+    drawn: Sequence[tuple[str, str]],
+    ids_path: Path | None,
 ) -> tuple[Run, int]:
     """Return scores of the task's queries and gallery, and how many others were left out."""
     if not holds_vectors(path):
         lower = arguments.lower_is_better
         return _within(read_run(path, lower_is_better=lower, depth=arguments.depth), task)
-    table = read_vectors(path)
-    row_of = rows_by_image(path, table, str)
+    table = read_vectors(path, ids_path)
     queries, gallery = task.queries(), task.gallery()
+    row_of = rows_by_name(path, table, [*queries, *gallery])
     missing = [image for image in dict.fromkeys([*queries, *gallery]) if image not in row_of]
     if missing:
         reason = f"it has no vector of {len(missing):,} images of the task, such as {missing[0]!r}"

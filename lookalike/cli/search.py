@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import io
+from dataclasses import replace
 
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
+from lookalike.io.image_names import ImageNames
+from lookalike.io.vectors import VectorTable, read_vectors
 from lookalike.io.writers import write_csv
 from lookalike.search.nearest import nearest_images
 
@@ -17,18 +20,16 @@ DESCRIPTION = (
     "that lookalike score reads. The query itself is left out. With torch and numba installed the "
     "search is several times as fast."
 )
-EXAMPLE = "lookalike search --catalog beit.npz --queries queries.npz -k 50 --out beit.csv"
+EXAMPLE = "lookalike search --vectors beit.npz --queries queries.npz -k 50 --out beit.csv"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    add_vectors(parser, "vectors of the catalog", old_option="--catalog", old_ids="--catalog-ids")
     parser.add_argument(
-        "--catalog", type="input", required=True, metavar="FILE", help=".npz, .npy or parquet"
-    )
-    parser.add_argument(
-        "--queries", type="input", metavar="FILE", help="without it every image is a query"
-    )
-    parser.add_argument("--catalog-ids", type="input", metavar="FILE", help="ids of a .npy")
+        "--queries", type="input", metavar="FILE",
+        help="vectors of the queries; without it every image of the catalog is one",
+    )  # fmt: skip
     parser.add_argument("--query-ids", type="input", metavar="FILE", help="ids of a .npy")
     parser.add_argument("-k", type=int, default=50, metavar="N", help="default: %(default)s")
     parser.add_argument(
@@ -43,10 +44,10 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: files that do not fit together, or no k.
         OSError: if a file cannot be opened.
     """
-    catalog = read_vectors(arguments.catalog, arguments.catalog_ids)
+    source, catalog = read_one(arguments)
     queries = catalog
     if arguments.queries is not None:
-        queries = read_vectors(arguments.queries, arguments.query_ids)
+        queries = _as_in_catalog(read_vectors(arguments.queries, arguments.query_ids), catalog)
     try:
         nearest = nearest_images(queries, catalog, arguments.k, metric=arguments.metric)
     except ValueError as problem:
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> Report:
     text = io.StringIO()
     write_csv(text, table.rows, table.header)
     return Report(
-        title=f"Nearest images in {arguments.catalog}",
+        title=f"Nearest images in {source}",
         text=text.getvalue(),
         data={
             "n_queries": len(queries.ids),
@@ -69,3 +70,13 @@ def run(arguments: argparse.Namespace) -> Report:
         },
         table=table,
     )
+
+
+def _as_in_catalog(queries: VectorTable, catalog: VectorTable) -> VectorTable:
+    """Return queries under the catalog's names, so that a query never finds itself.
+
+    A query that no name of the catalog means keeps its own.
+    """
+    known = ImageNames(((name, name) for name in catalog.ids), is_whole=False)
+    names, _ = known.find_all(queries.ids)
+    return replace(queries, ids=[names.get(name, name) for name in queries.ids])

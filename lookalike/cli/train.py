@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> Report:
     with Inputs() as inputs:
         parser.register("type", "input", inputs.path)
         command.add_options(parser)
-        options = parser.parse_args([*words_of(recipe, ["vectors"])])
+        options = parser.parse_args([*words_of(recipe)])
         folder = recipe.get(FOLDERS[name])
         if folder and not arguments.resume and Path(folder, CHECKPOINT).exists():
             raise Refused(FOLDERS[name], f"{folder} holds a run; --resume goes on with it")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lookalike.conditional.types import Triplet
 from lookalike.core.arrays import Bools, Ints
 from lookalike.io.errors import InputError
+from lookalike.io.matched_names import MatchedNames
 from lookalike.io.vectors import VectorTable
 
 Vectors = NDArray[np.floating]
@@ -141,7 +142,9 @@ def vectors_for(table: TripletTable, found: VectorTable) -> NDArray[np.float32]:
     """
     row_of: dict[str, int] = {}
     wanted = frozenset(table.images)
-    for row, name in enumerate(found.ids):
+    matched = MatchedNames(wanted, "the triplets").match(found.ids, "the vectors")
+    for row, written in enumerate(found.ids):
+        name = matched.get(written, written)
         if name in wanted and row_of.setdefault(name, row) != row:
             raise InputError(f"image {name!r} has two vectors")
     missing = [name for name in table.images if name not in row_of]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from lookalike.io.array_runs import array_rows
 from lookalike.io.errors import FormatError
 from lookalike.io.json_text import JsonText, read_json
 from lookalike.io.line_formats import (
@@ -29,8 +30,9 @@ from lookalike.io.pair_objects import nested_pairs
 from lookalike.io.parquet import MAGIC, parquet_rows, stated_depth
 from lookalike.io.tables import Row, Run, scores_from
 from lookalike.io.text_files import EXCEL_HINT, head_lines, separator_of
+from lookalike.io.vector_arrays import NPZ
 
-Format = Literal["parquet", "json", "jsonl", "csv", "trec"]
+Format = Literal["parquet", "npz", "json", "jsonl", "csv", "trec"]
 GZIP = b"\x1f\x8b"
 PACKED = (
     "it is packed by gzip; unpack it (the command takes it as it is where its name ends in .gz)"
@@ -38,7 +40,9 @@ PACKED = (
 
 
 def read_run(path: str | Path, *, lower_is_better: bool = False, depth: int | None = None) -> Run:
-    """Return the scores in a TREC run, CSV, JSON, JSONL or parquet file, told by its content.
+    """Return the scores in a TREC run, CSV, JSON, JSONL, parquet or .npz file, told by its content.
+
+    A .npz holds ranked lists as faiss returns them, or a matrix of scores (`io.array_runs`).
 
     The name is the file's stem, or the name that a TREC run carries. A parquet file may state its
     exact depth in its metadata, as `exact_depth`. Where a file has a column of ranks, pairs
@@ -116,6 +120,9 @@ def run_rows(path: str | Path) -> RunFile:
     if kind == "parquet":
         depth = stated_depth(path)
         return RunFile(parquet_rows(path, "score"), path.stem, "row", depth)
+    if kind == "npz":
+        rows, depth = array_rows(path)
+        return RunFile(rows, path.stem, "row", depth)
     if kind == "json":
         return RunFile(_json_rows(path), path.stem, "entry")
     if kind in ("csv", "jsonl"):
@@ -157,6 +164,8 @@ def sniff(path: Path) -> Format:
         head = file.read(len(MAGIC))
     if head == MAGIC:
         return "parquet"
+    if head == NPZ:
+        return "npz"
     if head.startswith(GZIP):
         raise FormatError(path, None, PACKED)
     lines = head_lines(path)

@@ -1,32 +1,47 @@
-"""Embeddings in files: .npy with a list of ids, .npz, parquet; nothing in them is ever executed."""
+"""Vectors in files, whichever of the known formats they are in; nothing in them is executed."""
 
 from __future__ import annotations
 
-import math
-import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from lookalike.core.unpacking import DAMAGES, why_too_much
+from lookalike.io.array_runs import holds_run_arrays
 from lookalike.io.errors import FormatError, InputError
-from lookalike.io.parquet import MAGIC, checked_names, n_values, texts_in, values_of
+from lookalike.io.parquet import MAGIC
 from lookalike.io.text_files import not_decodable, text_lines
+from lookalike.io.vector_arrays import (
+    FINGERPRINT,
+    MAX_BYTES,
+    NPY,
+    NPZ,
+    VECTOR_NAMES,
+    Array,
+    Named,
+    is_safetensors,
+    one_of,
+    read_npy,
+    read_npz,
+    read_safetensors,
+    shape_of,
+)
+from lookalike.io.vector_rows import are_json_lines, parquet_names, read_json_lines, read_parquet
 
-Array = NDArray[np.generic]
-NPY, NPZ = b"\x93NUMPY", b"PK\x03\x04"
-ID_NAMES = ("ids", "id", "names", "paths")
-VECTOR_NAMES = ("vectors", "vector", "embeddings", "embedding")
-MAX_BYTES = 8 * 2**30
-FINGERPRINT = "fingerprint"  # array of a .npz, or metadata of a parquet schema
-MAX_FINGERPRINT_BYTES = 2**12
-BLOCK = 2**20  # numbers of a parquet file that are read at a time
+Format = Literal["npy", "npz", "parquet", "safetensors", "jsonl"]
+HEAD = 64  # bytes that tell a format
+_READERS: dict[Format, Callable[[Path], Named]] = {
+    "npy": lambda path: (None, read_npy(path), ""),
+    "npz": read_npz,
+    "parquet": read_parquet,
+    "safetensors": read_safetensors,
+    "jsonl": read_json_lines,
+}
 
 
 @dataclass(frozen=True)
@@ -54,28 +69,31 @@ class VectorTable:
 
 
 def holds_vectors(path: str | Path) -> bool:
-    """Say by a file's first bytes and columns whether it holds vectors rather than scores.
+    """Say by a file's first bytes, arrays and columns whether it holds vectors, not scores.
 
     Raises:
-        FormatError: a broken parquet file.
+        FormatError: a broken parquet or .npz file.
         OSError: if the file cannot be opened.
     """
     path = Path(path)
-    with path.open("rb") as file:
-        head = file.read(8)
-    if head.startswith(MAGIC):
-        names = _parquet_names(path)
-        return _one_of(names, VECTOR_NAMES) is not None and "score" not in names
-    return head.startswith((NPY, NPZ))
+    kind = _format(path)
+    if kind == "parquet":
+        names = parquet_names(path)
+        return one_of(names, VECTOR_NAMES) is not None and "score" not in names
+    return kind is not None and not (kind == "npz" and holds_run_arrays(path))
 
 
 def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> VectorTable:
     """Return the vectors of a file with their ids.
 
+    The format is told by the content: .npy of shape (n, d); .npz or safetensors with ids and
+    vectors, or with one vector for each id; parquet or JSON lines with an id and a vector (a list
+    of numbers) in each row. Arrays and columns of ids are called id, name, path or image_id, those
+    of vectors vector or embedding, as `ID_NAMES` and `VECTOR_NAMES` list them.
+
     Args:
-        path: a .npy of shape (n, d); a .npz with the arrays ids and vectors; or a parquet with
-            the columns id and vector (a list of numbers).
-        ids_path: for a .npy, a text file with one id a line in the order of the rows.
+        path: the file.
+        ids_path: for vectors without ids, a text file with one id a line in the order of the rows.
 
     Raises:
         FormatError: another format, pickled objects, another shape or dtype, a number of ids
@@ -84,23 +102,38 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
         OSError: if a file cannot be opened.
     """
     path = Path(path)
-    fingerprint = ""
-    with path.open("rb") as file:
-        head = file.read(8)
-    if head.startswith(NPY):
+    kind = _format(path)
+    if kind is None:
+        reason = "not a .npy, .npz or parquet file, nor safetensors or JSON lines of vectors"
+        raise FormatError(path, None, reason)
+    if kind == "npy" and ids_path is None:
+        reason = "a .npy file has no ids: give a file with one id a line (--ids)"
+        raise FormatError(path, None, reason)
+    ids, vectors, fingerprint = _READERS[kind](path)
+    if ids is not None and ids_path is not None:
+        reason = f"it has ids of its own, so that {Path(ids_path).name} cannot name its vectors"
+        raise FormatError(path, None, reason)
+    if ids is None:
         if ids_path is None:
-            raise FormatError(path, None, "a .npy file has no ids: give a file with one id a line")
-        vectors = _array(path)
-        ids = read_ids(ids_path, len(vectors))
-    elif ids_path is not None:
-        raise FormatError(path, None, "a separate file of ids belongs to a .npy file only")
-    elif head.startswith(NPZ):
-        ids, vectors, fingerprint = _from_npz(path)
-    elif head.startswith(MAGIC):
-        ids, vectors, fingerprint = _from_parquet(path)
-    else:
-        raise FormatError(path, None, "not a .npy, .npz or parquet file")
+            reason = "its vectors have no ids: give a file with one id a line (--ids)"
+            raise FormatError(path, None, reason)
+        ids = read_ids(ids_path, len(vectors) if vectors.ndim else 0)
     return VectorTable(ids, _checked(path, ids, vectors), fingerprint)
+
+
+def _format(path: Path) -> Format | None:
+    """Tell the format of vectors by a file's first bytes."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if head.startswith(NPY):
+        return "npy"
+    if head.startswith(NPZ):
+        return "npz"
+    if head.startswith(MAGIC):
+        return "parquet"
+    if is_safetensors(path, head):
+        return "safetensors"
+    return "jsonl" if are_json_lines(path, head) else None
 
 
 def write_vectors(
@@ -162,146 +195,10 @@ def read_ids(path: str | Path, at_most: int | None = None) -> list[str]:
     return ids
 
 
-def _array(path: Path) -> Array:
-    try:
-        found: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as problem:
-        raise FormatError(path, None, _why(problem)) from problem
-    return found
-
-
-def _from_npz(path: Path) -> tuple[list[str], Array, str]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            held = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-            id_name, vector_name = _one_of([*held], ID_NAMES), _one_of([*held], VECTOR_NAMES)
-            if id_name is None or vector_name is None:
-                reason = (
-                    f"it holds {', '.join(held) or 'nothing'}; needed: the arrays ids and vectors"
-                )
-                raise FormatError(path, None, reason)
-            entries = held[id_name], held[vector_name]
-            n_bytes = sum(entry.file_size for entry in entries)
-            _check_size(path, n_bytes, path.stat().st_size)
-            names, vectors = (_member(path, archive, entry) for entry in entries)
-            fingerprint = _fingerprint(path, archive, held.get(FINGERPRINT))
-    except FormatError:
-        raise
-    except (*DAMAGES, OSError) as problem:
-        raise FormatError(path, None, _why(problem)) from problem
-    if names.ndim != 1 or names.dtype.kind not in "US":
-        raise FormatError(path, None, f"ids must be a list of strings, not {_shape(names)}")
-    try:
-        texts = np.char.decode(names.astype(np.bytes_)) if names.dtype.kind == "S" else names
-        return texts.tolist(), vectors, fingerprint
-    except UnicodeDecodeError as problem:
-        raise FormatError(path, None, "an id is not UTF-8") from problem
-
-
-def _fingerprint(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo | None) -> str:
-    if entry is None or entry.file_size > MAX_FINGERPRINT_BYTES:
-        return ""
-    text = _member(path, archive, entry)
-    return str(text) if text.ndim == 0 and text.dtype.kind == "U" else ""
-
-
-def _member(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
-    """Return an array of a .npz whose header agrees with how much the zip says it holds."""
-    with archive.open(entry) as file:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0
-        shape, _, dtype = (read if version == (1, 0) else np.lib.format.read_array_header_2_0)(file)
-        n_stated, n_held = math.prod(shape) * dtype.itemsize, entry.file_size - file.tell()
-    if n_stated != n_held and not dtype.hasobject:
-        reason = f"{entry.filename} states {n_stated:,} bytes and holds {n_held:,}"
-        raise FormatError(path, None, reason)
-    with archive.open(entry) as file:
-        array: Array = np.lib.format.read_array(file, allow_pickle=False)
-    return array
-
-
-def _from_parquet(path: Path) -> tuple[list[str], Array, str]:
-    names = _parquet_names(path)
-    id_name, vector_name = _one_of(names, ID_NAMES), _one_of(names, VECTOR_NAMES)
-    if id_name is None or vector_name is None:
-        reason = f"the columns are {','.join(names)!r}; needed: id,vector"
-        raise FormatError(path, None, reason)
-    try:
-        with pq.ParquetFile(path) as file:
-            stated, schema = file.metadata, file.schema_arrow
-        kind = schema.field(vector_name).type
-        is_list = pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind)
-        is_list = is_list or pa.types.is_large_list(kind)
-        if not is_list or not pa.types.is_floating(kind.value_type):
-            raise FormatError(path, None, f"{vector_name} must be lists of floating-point numbers")
-        n_numbers = n_values(path, stated, (id_name, vector_name))[vector_name]
-        _check_size(path, 4 * n_numbers, path.stat().st_size)
-        n_rows = max(1, BLOCK * stated.num_rows // max(1, n_numbers))
-        with pq.ParquetFile(path, read_dictionary=texts_in(schema, [id_name])) as file:
-            batches = file.iter_batches(min(n_rows, BLOCK), columns=[id_name, vector_name])
-            blocks = ((b.column(id_name), b.column(vector_name)) for b in batches)
-            stored = (schema.metadata or {}).get(FINGERPRINT.encode(), b"")
-            return *_filled(path, blocks, n_numbers), stored.decode("ascii", "replace")
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
-        raise FormatError(path, None, f"not readable as parquet: {problem}") from problem
-
-
-def _filled(
-    path: Path, blocks: Iterator[tuple[pa.Array, pa.Array]], n_numbers: int
-) -> tuple[list[str], Array]:
-    """Return ids and vectors that come block by block, `n_numbers` of them in all."""
-    ids: list[str] = []
-    vectors: NDArray[np.float32] = np.zeros((0, 1), np.float32)
-    for names, column in blocks:
-        found = checked_names(path, len(ids), "id", values_of(names))
-        if None in found:
-            row = len(ids) + found.index(None) + 1
-            raise FormatError(path, row, "the id is empty", unit="row")
-        if not ids:
-            dim = len(column[0].values or ())
-            vectors = np.empty((n_numbers // max(1, dim), dim), np.float32)
-        block = _block(path, len(ids), column, vectors.shape[1])
-        if len(ids) + len(block) > len(vectors):
-            reason = "more numbers than the footer of the file states"
-            raise FormatError(path, len(vectors) + 1, reason, unit="row")
-        with np.errstate(over="ignore"):
-            vectors[len(ids) : len(ids) + len(block)] = block
-        ids += map(str, found)
-    return ids, vectors[: len(ids)]
-
-
-def _block(path: Path, n_before: int, column: pa.Array, dim: int) -> Array:
-    """Return a column of lists of `dim` numbers as an array.
-
-    Raises:
-        FormatError: a list of another length, or without a number.
-    """
-    values = column.flatten()
-    lengths = pc.fill_null(pc.list_value_length(column), -1).to_numpy(zero_copy_only=False)
-    if not values.null_count and (lengths == dim).all():
-        block: Array = values.to_numpy(zero_copy_only=False).reshape(len(column), dim)
-        return block
-    for row, vector in enumerate(column, n_before + 1):
-        if vector.values is None or vector.values.null_count:
-            raise FormatError(path, row, "the vector, or a number of it, is empty", unit="row")
-        if len(vector.values) != dim:
-            reason = f"{len(vector.values)} numbers where row 1 has {dim}"
-            raise FormatError(path, row, reason, unit="row")
-    raise AssertionError("no row is wrong")
-
-
-def _check_size(path: Path, n_bytes: int, n_packed: int) -> None:
-    if reason := why_too_much(n_bytes, n_packed):
-        raise FormatError(path, None, reason)
-    if n_bytes > MAX_BYTES:
-        reason = f"it would unpack to {n_bytes:,} bytes; at most {MAX_BYTES:,} are read"
-        raise FormatError(path, None, reason)
-
-
 def _checked(path: Path, ids: list[str], vectors: Array) -> NDArray[np.float32]:
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise FormatError(
-            path, None, f"vectors must be floats of shape (n, d), not {_shape(vectors)}"
+            path, None, f"vectors must be floats of shape (n, d), not {shape_of(vectors)}"
         )
     if len(ids) != len(vectors):
         raise FormatError(path, None, f"{len(ids):,} ids for {len(vectors):,} vectors")
@@ -332,26 +229,3 @@ def _checked(path: Path, ids: list[str], vectors: Array) -> NDArray[np.float32]:
 def _is_length(squares: NDArray[np.float32]) -> NDArray[np.bool_]:
     is_length: NDArray[np.bool_] = (squares >= np.finfo(np.float32).tiny) & np.isfinite(squares)
     return is_length
-
-
-def _parquet_names(path: Path) -> list[str]:
-    try:
-        with pq.ParquetFile(path) as file:
-            names: list[str] = file.schema_arrow.names
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
-        raise FormatError(path, None, f"not readable as parquet: {problem}") from problem
-    return names
-
-
-def _one_of(held: list[str], wanted: tuple[str, ...]) -> str | None:
-    return next((name for name in wanted if name in held), None)
-
-
-def _shape(array: Array) -> str:
-    return f"{array.dtype} of shape {array.shape}"
-
-
-def _why(problem: Exception) -> str:
-    if "pickle" in str(problem).lower() or "python objects" in str(problem).lower():
-        return "it holds Python objects, which are never loaded; save plain arrays"
-    return f"not readable: {problem}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -104,6 +104,7 @@ def compare(
     runs: Sequence[str | Path | Run],
     measures: Sequence[str] | None = None,
     *,
+    ids: Mapping[Path, Path] | None = None,
     missing: Missing = "error",
     complete: bool = False,
     unit: str | None = None,
@@ -120,6 +121,7 @@ def compare(
             or runs, with the release's names of images.
         measures: names; None: all columns of the board but those that tell how much of the lists
             is judged.
+        ids: of each .npy of vectors among the runs, the text file with an id a line.
         missing: "error" refuses a file without a score for every pair put to the judges; "worst"
             ranks those below all others.
         complete: there is no more to rank than the pairs put to the judges.
@@ -137,26 +139,17 @@ def compare(
     >>> round(one.test.difference, 4), one.test.n_queries, one.share_letter
     (-0.1092, 13, True)
     """
-    if isinstance(release, Release):
-        return _compare(release, runs, measures, missing, complete=complete, unit=unit)
-    with ExitStack() as stack:
-        opened = stack.enter_context(open_release(release))
-        return _compare(opened, runs, measures, missing, complete=complete, unit=unit)
-
-
-def _compare(
-    release: Release,
-    runs: Sequence[str | Path | Run],
-    measures: Sequence[str] | None,
-    missing: Missing,
-    *,
-    complete: bool,
-    unit: str | None,
-) -> ModelComparison:
+    if not isinstance(release, Release):
+        with open_release(release) as opened:
+            return compare(
+                opened, runs, measures, ids=ids, missing=missing, complete=complete, unit=unit
+            )
     if judged_share(release) < 1:
         raise ReleaseError(f"{release.place}: {IN_PART}")
     asked = [runs] if isinstance(runs, (str, Path, Run)) else runs
-    names, newcomers = _resolve(release, asked, missing)
+    names, newcomers = _resolve(
+        release, asked, partial(release.read_runs, ids=ids, missing=missing)
+    )
     outsiders = equal_outsiders(release)
     known = board_measures(release, outsiders)
     chosen = _tested(known) if measures is None else _measure_names(measures)
@@ -204,7 +197,9 @@ def _measure_names(measures: Sequence[str]) -> list[str]:
 
 
 def _resolve(
-    release: Release, runs: Sequence[str | Path | Run], missing: Missing
+    release: Release,
+    runs: Sequence[str | Path | Run],
+    read_runs: Callable[[str | Path | Run], list[Run]],
 ) -> tuple[list[str], list[Run]]:
     """Return the names of the models to compare, and those of them that are not the release's.
 
@@ -219,7 +214,12 @@ def _resolve(
         if not isinstance(run, Run) and str(run) in id_of:
             names.append(_scored_id(release, id_of[str(run)]))
             continue
-        read = _read(release, run, list(id_of), missing)
+        if not isinstance(run, Run) and not Path(run).exists():
+            raise InputError(
+                f"{str(run)!r} is neither a model of {release.title} nor a file. "
+                f"{did_you_mean(str(run), list(id_of))}"
+            )
+        [read] = read_runs(run)
         taken = {*id_of, *names}
         name = read.name if read.name not in taken else f"{read.name} ({_source(run)})"
         names.append(name)
@@ -240,16 +240,6 @@ def _scored_id(release: Release, name: str) -> str:
 
 def _source(run: str | Path | Run) -> str:
     return "newcomer" if isinstance(run, Run) else str(run)
-
-
-def _read(release: Release, run: str | Path | Run, known: Sequence[str], missing: Missing) -> Run:
-    if not isinstance(run, Run) and not Path(run).exists():
-        raise InputError(
-            f"{str(run)!r} is neither a model of {release.title} nor a file. "
-            f"{did_you_mean(str(run), known)}"
-        )
-    [read] = release.read_runs(run, missing=missing)
-    return read
 
 
 def _with_measures(

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.io.errors import InputError
+from lookalike.release.opened import open_release
 
 if TYPE_CHECKING:
     from mteb.abstasks import AbsTaskRetrieval
 
 
-def mteb_task(release: str, revision: str = "main") -> AbsTaskRetrieval:
+def mteb_task(release: str | Path, revision: str = "main") -> AbsTaskRetrieval:
     """Return a retrieval task for `mteb.evaluate`.
 
     MTEB itself leaves neither the query nor the images of its product out of what is ranked;
     this task does, where the release does.
 
     Args:
-        release: folder of an unpacked release, or its name on the Hugging Face Hub.
+        release: zip or folder of a release, or its name on the Hugging Face Hub. A zip is unpacked
+            for as long as the task is used.
         revision: of the data set there.
 
     Raises:
         InputError: the package mteb is not installed.
+        ReleaseError: the zip is no release.
     """
     try:
         # optional, and takes seconds
@@ -31,11 +35,15 @@ def mteb_task(release: str, revision: str = "main") -> AbsTaskRetrieval:
     except ModuleNotFoundError as problem:
         raise InputError("mteb_task needs mteb: pip install 'lookalike[publishing]'") from problem
 
+    opened = open_release(release) if Path(release).is_file() else None
+    folder = str(release if opened is None else opened.path)
+    title = str(release) if opened is None else Path(release).stem
+
     class ReleaseTask(AbsTaskRetrieval):
         metadata = TaskMetadata(
-            name=re.sub(r"\W+", "-", str(release)).strip("-"),
+            name=re.sub(r"\W+", "-", title).strip("-"),
             description="Which images of a catalog look like a query, by blind expert judgement.",
-            dataset={"path": str(release), "revision": revision},
+            dataset={"path": folder, "revision": revision},
             type="Any2AnyRetrieval",
             category="i2i",
             modalities=["image"],
@@ -44,6 +52,7 @@ def mteb_task(release: str, revision: str = "main") -> AbsTaskRetrieval:
             main_score="ndcg_at_10",
         )
         ignore_identical_ids = True
+        unpacked = opened  # the folder goes when nothing refers to it
 
         def dataset_transform(self, num_proc: int | None = None, **kwargs: Any) -> None:
             """Let each query rank all but itself and its product."""

@@ -231,6 +231,7 @@ class Release(Folder):
         self,
         runs: str | Path | Run | Sequence[str | Path | Run],
         *,
+        ids: Mapping[Path, Path] | None = None,
         missing: Missing = "error",
         lower_is_better: bool = False,
         depth: int | None = None,
@@ -240,6 +241,7 @@ class Release(Folder):
 
         Args:
             runs: files of scores or of vectors, images by image_id, SHA-256 or path; or runs.
+            ids: of each .npy of vectors, the text file with an id a line.
             missing: "error" refuses a run without a score for every pair put to the judges.
             lower_is_better: scores of files are distances.
             depth: the exact depth of files that do not state it, as of `Run`.
@@ -253,9 +255,10 @@ class Release(Folder):
         for given in [runs] if isinstance(runs, (str, Path, Run)) else runs:
             run, source = given, ""
             if not isinstance(run, Run):
-                run, source = (
-                    judged.read(Path(run), lower_is_better=lower_is_better, depth=depth),
-                    str(given),
+                path, source = Path(run), str(given)
+                ids_path = (ids or {}).get(path)
+                run = judged.read(
+                    path, ids_path=ids_path, lower_is_better=lower_is_better, depth=depth
                 )
             self.judged.pairs_scored(run, missing, source)
             read.append(run)

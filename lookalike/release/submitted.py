@@ -13,6 +13,7 @@ from lookalike.io.image_names import ImageNames
 from lookalike.io.named_images import named_rows, rows_by_image
 from lookalike.io.runs import run_rows
 from lookalike.io.tables import Qrels, Run
+from lookalike.io.vector_arrays import NPY
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
 from lookalike.metrics.match import Missing
@@ -25,7 +26,6 @@ from lookalike.release.format.tables import rows_of
 from lookalike.release.scoring import ranks_more, score_together
 
 N_PRODUCTS = 20
-NPY = b"\x93NUMPY"
 NAMELESS = (
     "A .npy holds no names of images. Give a .npz with the arrays ids and vectors, or a "
     "parquet file with the columns id and vector."
@@ -70,6 +70,7 @@ class Judged:
         path: Path,
         name: str = "",
         *,
+        ids_path: Path | None = None,
         lower_is_better: bool = False,
         depth: int | None = None,
     ) -> Run:
@@ -78,8 +79,9 @@ class Judged:
         A TREC run that the release itself holds, which is cut, stands for the model's scores.
 
         Args:
-            path: a TREC run, CSV or parquet of scores, or embeddings as .npz or parquet.
+            path: scores in any format of `read_run`, or vectors in any of `read_vectors`.
             name: of the run; that of its file if empty.
+            ids_path: for a .npy, a text file with one id a line.
             lower_is_better: scores are distances; embeddings are ranked by cosine all the same.
             depth: as in `read_run`.
 
@@ -87,10 +89,10 @@ class Judged:
             FormatError: what is wrong, with the line or row; also if it scores another benchmark.
         """
         with path.open("rb") as stream:
-            if stream.read(len(NPY)) == NPY:
+            if stream.read(len(NPY)) == NPY and ids_path is None:
                 raise FormatError(path, None, NAMELESS)
         if holds_vectors(path):
-            return self.ranked(name or path.stem, read_vectors(path), path)
+            return self.ranked(name or path.stem, read_vectors(path, ids_path), path)
         if own := self._own_run(path):
             return replace(own, name=name or own.name)
         file = run_rows(path)

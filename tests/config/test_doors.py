@@ -42,8 +42,6 @@ TEXTS = (None, str, "input", Path)
 DIFFER_ON_PURPOSE = {
     # A catalog's captions are few and short; trained as the table composition-drawn is.
     ("learn combiner", "--epochs", "default"),
-    # One file here; there the sets that are stored, several at once.
-    ("conditional score-triplets", "--embeddings", "action"),
 }
 
 Options = Mapping[str, argparse.Action]
@@ -74,7 +72,8 @@ def site_commands() -> dict[str, str]:
 
 
 def options_of(parser: argparse.ArgumentParser) -> Options:
-    actions = [action for action in parser._actions if action.option_strings]
+    named = [action for action in parser._actions if action.option_strings]
+    actions = [action for action in named if action.help != argparse.SUPPRESS]  # old names
     return {action.option_strings[0]: action for action in actions}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from lookalike.cli.options import seed
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_every
 from lookalike.conditional.criterion import MIN_QUESTIONS, Criterion, Part, Seen, measure, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv
 from lookalike.conditional.formats.triplet_files import (
@@ -22,13 +23,13 @@ from lookalike.conditional.triplet_scores import Metric
 from lookalike.conditional.triplets import TripletTable, vectors_for
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
+from lookalike.io.vectors import VectorTable
 
 DESCRIPTION = (
     "Write which share of each condition's triplets each embedding gets right, in two parts where "
     "every condition has enough questions: one to fit an alignment on, one to score it on."
 )
-EXAMPLE = "lookalike conditional matrix answers.csv --embeddings a.npz --embeddings b.npz"
+EXAMPLE = "lookalike conditional matrix answers.csv --vectors a.npz --vectors b.npz"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,14 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="TRIPLETS",
         help="anchor,closer,farther,condition[,worker] as CSV, or integer files of UT-Zappos",
     )
-    parser.add_argument(
-        "--embeddings",
-        action="append",
-        required=True,
-        type="input",
-        metavar="FILE",
-        help=".npz or parquet with ids; once for each embedding",
-    )
+    add_vectors(parser, is_repeatable=True, old_option="--embeddings")
     parser.add_argument("--names", type="input", metavar="FILE", help="what integers stand for")
     parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
     parser.add_argument("--seed", type=seed, default=0, help="of the parts")
@@ -70,9 +64,10 @@ def run(arguments: argparse.Namespace) -> Report:
             f"{arguments.triplets[0]}: {len(found.malformed):,} bad rows (the first: row "
             f"{first.index}, {first.reason}). --skip-bad leaves them out"
         )
+    given = read_every(arguments)
     try:
         table = TripletTable.of(found.triplets, found.swapped)
-        seen = [_seen(table, path, arguments.metric) for path in arguments.embeddings]
+        seen = [_seen(table, *one, arguments.metric) for one in given]
         criterion = measure(table, seen, arguments.seed)
     except ValueError as problem:
         raise InputError(str(problem)) from problem
@@ -102,8 +97,8 @@ def _read(paths: list[Path], names: Path | None) -> TripletEntries:
     return read_integer_triplets(paths, read_names(names) if names else None)
 
 
-def _seen(table: TripletTable, path: Path, metric: Metric) -> Seen:
-    vectors = vectors_for(table, read_vectors(path))
+def _seen(table: TripletTable, path: Path, given: VectorTable, metric: Metric) -> Seen:
+    vectors = vectors_for(table, given)
     try:
         return seen_by(table, path.stem, vectors, metric)
     except ValueError as problem:

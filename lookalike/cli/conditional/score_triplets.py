@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.conditional.column_spec import parse_where
 from lookalike.conditional.formats.tables import read_scale
@@ -23,10 +24,9 @@ from lookalike.conditional.triplet_scores import (
 from lookalike.conditional.triplets import TripletTable, group_questions, vectors_for
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
 
 DESCRIPTION = "Score an embedding against human triplets, or compare people with a known scale."
-EXAMPLE = "lookalike conditional score-triplets answers.csv --embeddings vectors.npz"
+EXAMPLE = "lookalike conditional score-triplets answers.csv --vectors vectors.npz"
 MAX_SHOWN = 10
 
 
@@ -38,8 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="TRIPLETS.csv",
         help="anchor,closer,farther[,condition][,worker]",
     )
-    parser.add_argument("--embeddings", type="input", metavar="FILE", help=".npz, .npy or parquet")
-    parser.add_argument("--ids", type="input", metavar="FILE", help="ids of the rows of a .npy")
+    add_vectors(parser, old_option="--embeddings")
     parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
     parser.add_argument(
         "--scale", type="input", metavar="FILE", help="CSV image,value: the known order"
@@ -66,11 +65,11 @@ def run(arguments: argparse.Namespace) -> Report:
     """Score the votes.
 
     Raises:
-        InputError: with file, row and reason; or neither --embeddings nor --scale.
+        InputError: with file, row and reason; or neither --vectors nor --scale.
         OSError: if a file cannot be opened.
     """
-    if arguments.embeddings is None and arguments.scale is None:
-        raise InputError("give --embeddings, --scale, or both")
+    if not arguments.vectors and arguments.scale is None:
+        raise InputError("give --vectors, --scale, or both")
     if arguments.min_votes < 1:
         raise InputError(f"--min-votes {arguments.min_votes} is not at least 1")
     options = vote_options(arguments)
@@ -83,7 +82,7 @@ def run(arguments: argparse.Namespace) -> Report:
     report["n_bad_rows"] = len(bad)
     if arguments.scale is not None:
         report["scale"] = _against_scale(table, arguments.scale, arguments.min_votes)
-    if arguments.embeddings is not None:
+    if arguments.vectors:
         report["embedding"] = _of_embedding(table, arguments)
     return Report(
         title=f"Triplets of {arguments.triplets}",
@@ -126,10 +125,11 @@ def _against_scale(table: TripletTable, path: Path, min_votes: int) -> dict[str,
 
 
 def _of_embedding(table: TripletTable, arguments: argparse.Namespace) -> dict[str, Any]:
-    vectors = vectors_for(table, read_vectors(arguments.embeddings, arguments.ids))
+    path, given = read_one(arguments)
+    vectors = vectors_for(table, given)
     score = score_triplets(table, vectors, arguments.metric)
     return {
-        "file": str(arguments.embeddings),
+        "file": str(path),
         "metric": arguments.metric,
         "votes": _figures(score.votes),
         "majority": _figures(score.majority),

@@ -9,8 +9,9 @@ from pathlib import Path
 from lookalike.cli.learn.inputs import add_reader, reader
 from lookalike.cli.options import seed
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.io.documents import Table
-from lookalike.io.vectors import read_vectors
+from lookalike.io.named_images import rows_by_name
 from lookalike.learning.captions.files import read_triplets
 from lookalike.learning.compose.combiner import Widths
 from lookalike.learning.compose.training import (
@@ -29,15 +30,13 @@ DESCRIPTION = (
     "mine-captions, or any with these columns. The same command goes on where it was stopped. "
     "Needs the extra `models`."
 )
-EXAMPLE = "lookalike learn combiner v.npz --triplets triplets.csv --space space/ --run run/ --to combiner.safetensors"  # noqa: E501
+EXAMPLE = "lookalike learn combiner --vectors v.npz --triplets triplets.csv --space space/ --run run/ --to combiner.safetensors"  # noqa: E501
 HEADER = ("images", "triplets", "conditions", "parameters", "steps")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "vectors", type="input", metavar="VECTORS", help=".npz or .parquet, named by images"
-    )
+    add_vectors(parser, had_argument=True)
     parser.add_argument(
         "--triplets", type="input", action="append", required=True, metavar="FILE",
         help="CSV with the columns reference, target and condition; may be repeated, for shards",
@@ -67,9 +66,10 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError, Refused: files, triplets or settings that cannot be used.
         OSError: a file cannot be written.
     """
-    held = read_vectors(arguments.vectors)
-    named = [triplet for path in arguments.triplets for triplet in read_triplets(path)]
-    row_of = {name: row for row, name in enumerate(held.ids)}
+    path, held = read_one(arguments)
+    named = [triplet for file in arguments.triplets for triplet in read_triplets(file)]
+    images_named = [image for one in named for image in one[:2]]
+    row_of = rows_by_name(path, held, images_named)
     triplets = ComposedTriplets.of(named, row_of)
     reads = reader(arguments)
     images = reads.space.images.apply(held.vectors) if reads.space else held.vectors

@@ -10,7 +10,11 @@ from urllib.parse import unquote
 import numpy as np
 from PIL import Image
 
-from lookalike.cli.described_vectors import DescribedVectors, add_vectors, described_vectors
+from lookalike.cli.described_vectors import (
+    DescribedVectors,
+    add_described_vectors,
+    described_vectors,
+)
 from lookalike.cli.options import comma_list, seed
 from lookalike.cli.output import Report
 from lookalike.core.atomic_files import write_atomically
@@ -34,14 +38,14 @@ DESCRIPTION = (
     "coloured by the attribute that the condition is matched with, and the nearest images of other "
     "products to some of them. Needs the extra `models`."
 )
-EXAMPLE = "lookalike learn draw-conditions stages.npz --metadata metadata.csv --columns colour,category --run own/ --images photos/ --to own.png"  # noqa: E501
+EXAMPLE = "lookalike learn draw-conditions --vectors stages.npz --metadata metadata.csv --columns colour,category --run own/ --images photos/ --to own.png"  # noqa: E501
 PREFIX = "embedding-"
 N_TRIPLETS = 1_000  # of each attribute, to match conditions with
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_vectors(parser)
+    add_described_vectors(parser)
     parser.add_argument(
         "--columns", type=comma_list, required=True, metavar="NAMES",
         help="attributes that conditions are matched with",

@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 import numpy as np
 
-from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.described_vectors import add_described_vectors, described_vectors
 from lookalike.cli.learn.embedding_options import add_recipe, recipe_values
 from lookalike.cli.learn.inputs import add_words, read_language
 from lookalike.cli.output import Report
 from lookalike.core.arrays import Floats
 from lookalike.core.atomic_files import write_atomically
 from lookalike.io.documents import Table
-from lookalike.io.errors import InputError
+from lookalike.io.named_images import vectors_by_name
 from lookalike.io.vectors import read_vectors
 from lookalike.learning.embeddings.learn import KnownImages, learn_embedding
 from lookalike.learning.embeddings.recipe import EmbeddingRecipe
@@ -33,14 +33,14 @@ DESCRIPTION = (
     "of the classes asked about were learned from. The same command resumes a stopped run. Needs "
     "the extra `models`."
 )
-EXAMPLE = "lookalike learn embedding stages.npz --metadata metadata.csv --columns colour,category --words names --run own/"  # noqa: E501
+EXAMPLE = "lookalike learn embedding --vectors stages.npz --metadata metadata.csv --columns colour,category --words names --run own/"  # noqa: E501
 FILE = "embedding.safetensors"
 HEADER = ("label", "nearest is right, before", "after")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_vectors(parser)
+    add_described_vectors(parser)
     add_recipe(parser)
     add_words(parser)
     parser.add_argument(
@@ -99,8 +99,4 @@ def run(arguments: argparse.Namespace) -> Report:
 def _probabilities(path: str | None, ids: list[str]) -> Floats | None:
     if path is None:
         return None
-    given = read_vectors(path)
-    row_of = {name: row for row, name in enumerate(given.ids)}
-    if absent := [name for name in ids if name not in row_of]:
-        raise InputError(f"{path} has no vector of {absent[0]!r} ({len(absent):,} are missing)")
-    return as_probabilities(np.asarray(given.vectors)[[row_of[name] for name in ids]])
+    return as_probabilities(vectors_by_name(path, read_vectors(path), ids))

@@ -12,9 +12,9 @@ from lookalike.cli.described_vectors import described_images
 from lookalike.cli.learn.inputs import add_reader, reader
 from lookalike.cli.options import seed
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.core.atomic_files import write_atomically
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
 from lookalike.learning.language.encoders import encode_notion
 from lookalike.learning.lit.captions import default_template
 from lookalike.learning.lit.space import TextSpace
@@ -61,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", type=Path, required=True, metavar="FILE", help=".safetensors to write"
     )
-    parser.add_argument("--vectors", type="input", metavar="FILE", help="vectors of pictures")
+    add_vectors(parser, "vectors of pictures")
     parser.add_argument("--mapped", type=Path, metavar="FILE", help=".npz for what becomes of them")
 
 
@@ -73,15 +73,15 @@ def run(arguments: argparse.Namespace) -> Report:
         OSError: a file cannot be written.
     """
     for one, other in (("vectors", "mapped"), ("column", "metadata")):
-        if (getattr(arguments, one) is None) != (getattr(arguments, other) is None):
+        if bool(getattr(arguments, one)) != bool(getattr(arguments, other)):
             raise InputError(f"--{one} and --{other} belong together")
     if arguments.dim < 1:
         raise InputError(f"--dim {arguments.dim} is no number of directions")
     prompts = _prompts(arguments)
     projection, note = _fit(arguments, prompts)
     mapped = None
-    if arguments.vectors is not None:
-        given = read_vectors(arguments.vectors)
+    if arguments.vectors:
+        _, given = read_one(arguments)
         mapped = projection.apply(given.vectors)
     projection.save(arguments.to)
     if mapped is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from lookalike.cli.learn.inputs import Reader, add_reader, reader
 from lookalike.cli.learn.template_rows import template_rows
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.conditional.formats.cirr import read_cirr, read_cirr_split
 from lookalike.conditional.formats.genecis import TASKS
 from lookalike.conditional.template_scores import (
@@ -22,7 +23,7 @@ from lookalike.core.arrays import Float32s, Floats
 from lookalike.images.metadata import MetadataError, read_metadata
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
+from lookalike.io.named_images import vectors_by_name
 from lookalike.learning.compose.combiner import TrainedCombiner
 from lookalike.learning.compose.retrieval import (
     Composed,
@@ -50,9 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--task", choices=[task.value for task in TASKS], help="by default told by the file's name"
     )
-    parser.add_argument(
-        "--vectors", type="input", required=True, metavar="FILE", help=".npz or .parquet, by id"
-    )
+    add_vectors(parser)
     add_reader(parser)
     parser.add_argument("--combiner", type=Path, metavar="FILE", help="of learn combiner")
     parser.add_argument(
@@ -108,7 +107,7 @@ class Maker:
 
 
 def _templates(arguments: argparse.Namespace, made: Maker) -> Report:
-    found = template_rows(arguments.file, arguments.task, arguments.vectors)
+    found = template_rows(arguments.file, arguments.task, *read_one(arguments))
     vectors = made.images(found.vectors)
     references = vectors[[row[0] for row in found.rows]]
     candidates = [np.array(row[1:]) for row in found.rows]
@@ -153,11 +152,7 @@ def _states(arguments: argparse.Namespace) -> tuple[Float32s, Composed]:
 
 
 def _vectors_of(arguments: argparse.Namespace, names: Sequence[str]) -> Float32s:
-    held = read_vectors(arguments.vectors)
-    row_of = {name: row for row, name in enumerate(held.ids)}
-    if absent := [name for name in names if name not in row_of]:
-        raise InputError(f"{arguments.vectors} has no vector of {absent[0]!r}")
-    return held.vectors[[row_of[name] for name in names]]
+    return vectors_by_name(*read_one(arguments), names)
 
 
 def _among_all(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.described_vectors import add_described_vectors, described_vectors
 from lookalike.cli.learn.inputs import add_reader, reader
 from lookalike.cli.options import captions, comma_list, number_list, seed
 from lookalike.cli.output import Report
@@ -26,12 +26,12 @@ DESCRIPTION = (
     "deviation over repetitions, in percent. With --space only images are asked that the space "
     "did not learn from. Needs the extra `models`."
 )
-EXAMPLE = "lookalike learn score-notions stages.npz --metadata metadata.csv --space space/ --columns colour,cut"  # noqa: E501
+EXAMPLE = "lookalike learn score-notions --vectors stages.npz --metadata metadata.csv --space space/ --columns colour,cut"  # noqa: E501
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_vectors(parser)
+    add_described_vectors(parser)
     add_reader(parser)
     parser.add_argument(
         "--columns", type=comma_list, default=[], metavar="NAMES", help="attributes; default: all"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lookalike.cli.learn.template_rows import template_rows
 from lookalike.cli.output import Report
+from lookalike.cli.vector_options import add_vectors, read_one
 from lookalike.conditional.formats.genecis import TASKS
 from lookalike.conditional.template_scores import CUTOFFS, TemplateScore
 from lookalike.io.documents import Table
@@ -31,9 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--task", choices=[task.value for task in TASKS], help="by default told by the file's name"
     )
-    parser.add_argument(
-        "--vectors", type="input", required=True, metavar="FILE", help=".npz or .parquet, by id"
-    )
+    add_vectors(parser)
     parser.add_argument(
         "--notion", type=_named_file, action="append", required=True, metavar="CONDITION=FILE",
         help="projection of `learn notion` for a condition; may be repeated",
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> Report:
     Raises:
         InputError, Refused: files or conditions that cannot be used.
     """
-    found = template_rows(arguments.templates, arguments.task, arguments.vectors)
+    found = template_rows(arguments.templates, arguments.task, *read_one(arguments))
     templates, rows = found.templates, found.rows
     notions = {name: Layers.load(path) for name, path in arguments.notion}
     known = {one.condition for one in templates}

@@ -6,7 +6,7 @@ import argparse
 
 import numpy as np
 
-from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.described_vectors import add_described_vectors, described_vectors
 from lookalike.cli.learn.inputs import add_reader, reader
 from lookalike.cli.options import captions, comma_list, seed
 from lookalike.cli.output import Report
@@ -22,12 +22,12 @@ DESCRIPTION = (
     "heads learnt from triplets. Triplets are of images that the space did not learn from; heads "
     "learn from the others. Needs the extra `models`."
 )
-EXAMPLE = "lookalike learn score-triplets stages.npz --metadata metadata.csv --space space/ --columns colour,cut"  # noqa: E501
+EXAMPLE = "lookalike learn score-triplets --vectors stages.npz --metadata metadata.csv --space space/ --columns colour,cut"  # noqa: E501
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_vectors(parser)
+    add_described_vectors(parser)
     add_reader(parser)
     parser.add_argument(
         "--columns", type=comma_list, required=True, metavar="NAMES", help="the conditions"

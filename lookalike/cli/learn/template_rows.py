@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.types import RetrievalTemplate, Task
 from lookalike.core.arrays import Float32s
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
+from lookalike.io.named_images import rows_by_name
+from lookalike.io.vectors import VectorTable
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,14 @@ class TemplateRows:
     rows: Sequence[Sequence[int]]
 
 
-def template_rows(path: str, task: str | None, vectors: str) -> TemplateRows:
+def template_rows(path: str, task: str | None, source: Path, held: VectorTable) -> TemplateRows:
     """Return the templates of a GeneCIS file with the rows of their images' vectors.
+
+    Args:
+        path: of the templates.
+        task: None: told by the file's name.
+        source: file of the vectors.
+        held: the vectors.
 
     Raises:
         InputError: a file cannot be used, templates show parts of images, or an image has no
@@ -41,12 +49,10 @@ def template_rows(path: str, task: str | None, vectors: str) -> TemplateRows:
         raise InputError(f"{path}: entry {first.index}: {first.reason}")
     if any(view.box is not None for one in entries.templates for _, view in one.views()):
         raise InputError(f"{path} shows parts of images; vectors are of whole ones")
-    held = read_vectors(vectors)
-    row_of = {name: row for row, name in enumerate(held.ids)}
-    rows = []
-    for one in entries.templates:
-        images = [view.image for view in (one.reference, *one.candidates(len(one.gallery)))]
-        if absent := [image for image in images if image not in row_of]:
-            raise InputError(f"{vectors} has no vector of {absent[0]!r}")
-        rows.append([row_of[image] for image in images])
+    shown = [
+        [view.image for view in (one.reference, *one.candidates(len(one.gallery)))]
+        for one in entries.templates
+    ]
+    row_of = rows_by_name(source, held, [one for images in shown for one in images], needs_all=True)
+    rows = [[row_of[image] for image in images] for images in shown]
     return TemplateRows(entries.templates, held.vectors, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.described_vectors import add_described_vectors, described_vectors
 from lookalike.cli.options import captions, comma_list, seed
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
@@ -23,13 +23,13 @@ DESCRIPTION = (
     "fifth of the products is held out; on them each attribute is guessed from its captions. The "
     "same command goes on where it was stopped. Needs the extra `models`."
 )
-EXAMPLE = "lookalike learn text-space stages.npz --metadata metadata.csv --space space/"
+EXAMPLE = "lookalike learn text-space --vectors stages.npz --metadata metadata.csv --space space/"
 HEADER = ("attribute", "values", "held out", "zero-shot", "majority", "captioned")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_vectors(parser)
+    add_described_vectors(parser)
     parser.add_argument(
         "--space", type=Path, required=True, metavar="FOLDER", help="where it is written"
     )

@@ -11,8 +11,8 @@ import numpy as np
 from lookalike.backbones.embed import embed_images
 from lookalike.backbones.loading import load_backbone
 from lookalike.core.arrays import Float32s
-from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
+from lookalike.io.named_images import vectors_by_name
 from lookalike.io.vectors import read_vectors
 from lookalike.learning.recipes.runners import Run
 
@@ -49,14 +49,7 @@ def stored_vectors(paths: Sequence[str], file: Path) -> tuple[Float32s, str]:
         file: as `read_vectors` reads it; the fingerprint is "" if it has none.
 
     Raises:
-        Refused: the file lacks a picture, which is named.
-        FormatError: the file cannot be used.
+        FormatError: the file cannot be used, or lacks a picture, which is named.
     """
     table = read_vectors(file)
-    row_of = {name: row for row, name in enumerate(table.ids)}
-    if absent := [path for path in paths if path not in row_of]:
-        reason = f"{file} has no vector of {absent[0]!r} ({len(absent):,} are missing)"
-        raise Refused("vectors", reason)
-    return np.asarray(table.vectors, np.float32)[
-        [row_of[path] for path in paths]
-    ], table.fingerprint
+    return vectors_by_name(file, table, paths), table.fingerprint

@@ -156,7 +156,7 @@ def test_alignment_names_the_failure_of_sinkhorn(tmp_path, capsys):
     [
         (["validate", "absent.json"], "No such file"),
         (["validate", "other.json"], "neither GeneCIS, CIRR nor VAW"),
-        (["score-triplets", "t.csv"], "give --embeddings, --scale, or both"),
+        (["score-triplets", "t.csv"], "give --vectors, --scale, or both"),
         (["score-triplets", "t.csv", "--scale", "s.csv", "--where", "x"], "form COLUMN=VALUE"),
         (["score-triplets", "t.csv", "--scale", "s.csv", "--where", "x=1"], "no one column 'x'"),
         (["score-triplets", "t.csv", "--scale", "s.csv", "--min-votes", "0"], "at least 1"),

@@ -105,7 +105,7 @@ space = "space"
         (OWN.replace('"embedding"', '"embeding"'), "'embeding' trains nothing. Did you mean embed"),
         ('run = "run"', "'' trains nothing. There is: combiner, embedding, network, text-space."),
         (OWN + 'weigth = 3\n', "recipe: unrecognized arguments: --weigth=3"),
-        (OWN.replace('vectors = "v.npz"', ""), "the following arguments are required: VECTORS"),
+        (OWN.replace('vectors = "v.npz"', ""), "name the vectors"),
         (OWN.replace("epochs = 4", 'epochs = "many"'), "argument --epochs: invalid int value"),
         (OWN + "[words]\nof = 3\n", "recipe: words is a table, but an option has a value"),
         (OWN + "dim = 7\n", "recipe: own.toml: Cannot overwrite a value"),

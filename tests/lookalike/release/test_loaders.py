@@ -20,6 +20,7 @@ from PIL import Image
 import lookalike as lk
 from lookalike.io.labels import read_qrels
 from lookalike.io.tables import Run
+from lookalike.release.format.archive import write_archive
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import SCHEMA_VERSION, list_tables
 from tests.lookalike.release.derived import derive_again
@@ -133,18 +134,22 @@ def pixels_run(folder: Path) -> Run:
                (unit @ unit.T).ravel().astype(np.float64))  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["folder", "graded", "with the own product"])
+@pytest.mark.parametrize("kind", ["folder", "zip", "graded", "with the own product"])
 def test_mteb_comes_to_our_ndcg(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
     import mteb
 
     if kind == "with the own product":
         folder = derive_again(tmp_path / "all", exclude_same_product=False)
     else:
-        folder = request.getfixturevalue(kind)
+        folder = request.getfixturevalue("folder" if kind == "zip" else kind)
+    source = folder
+    if kind == "zip":
+        source = tmp_path / "small-1.0.0.zip"
+        write_archive(folder, source, "small-1.0.0")
     products = Folder(folder).products
     assert (products is None) is (kind == "with the own product")
     [ours] = lk.score(Folder(folder).qrels(), pixels_run(folder), ["nDCG@10"], products=products)
-    task = lk.mteb_task(str(folder))
+    task = lk.mteb_task(str(source))
     theirs: dict[str, float] = {}
 
     def keep(scores: dict[str, dict[str, float]], *_: object, **__: object) -> dict[str, float]:
