@@ -32,7 +32,7 @@ def lacks_second_factor(person: User) -> bool:
     """Tell whether the site demands a second factor of this person, who has none."""
     if not settings.REQUIRE_ADMIN_MFA or not (person.is_admin or person.is_staff):
         return False
-    return not is_mfa_enabled(person, [Authenticator.Type.TOTP])
+    return not is_mfa_enabled(person, [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN])
 
 
 def role_required(*roles: Role) -> Callable[[type_of_view], type_of_view]:

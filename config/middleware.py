@@ -34,7 +34,7 @@ UNUSED_FEATURES = ", ".join(
     for name in (
         *("accelerometer", "autoplay", "browsing-topics", "camera", "display-capture"),
         *("encrypted-media", "geolocation", "gyroscope", "hid", "magnetometer", "microphone"),
-        *("midi", "payment", "publickey-credentials-create", "publickey-credentials-get"),
+        *("midi", "payment"),
         *("screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
     )
 )

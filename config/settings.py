@@ -284,7 +284,9 @@ ACCOUNT_RATE_LIMITS = {
     "reauthenticate": "10/m/user",
 }
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_FORMS = {"add_webauthn": "accounts.passkeys.PasskeyForm"}
 MFA_TOTP_ISSUER = "Lookalike"
 MFA_TOTP_TOLERANCE = 1  # 30 s: a code that runs out while it is typed (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
@@ -351,6 +353,7 @@ POOL_PLUGINS = env.names("POOL_PLUGINS")
 
 # ---- safety ----
 HTTPS = env.flag("HTTPS", not DEBUG and PUBLIC_URL.startswith("https://"))
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers themselves allow http for localhost alone
 SECURE_SSL_REDIRECT = HTTPS
 SECURITY_CONTACT = env.text("SECURITY_CONTACT", "")  # in /.well-known/security.txt
 if SECURITY_CONTACT and not re.fullmatch(r"(mailto:|https://|tel:)[!-~]+", SECURITY_CONTACT):
