@@ -104,6 +104,13 @@ def picture_of(
     return Image.objects.get(pk=image_id), subject.box_of(place), subject.crops
 
 
+def answers_by_judge(campaign: Campaign) -> list[tuple[int, int, str]]:
+    """Return question, member of the panel and answer of each answer in `standing_answers`."""
+    rows = _panel_answers(campaign).filter(is_surplus=False, is_excluded=False)
+    rows = rows.exclude(answer=Answer.SKIP).order_by("question_id", "member_id")
+    return list(rows.values_list("question_id", "member_id", "answer"))
+
+
 def subject_of(campaign: Campaign, question: Question) -> Subject | None:
     """Return what a question asks about; None where that is the pair itself."""
     return campaign.kind.subjects([question.subject]).get(question.subject)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from annotation.models import Adjudication, Campaign
-from annotation.queries.choices import standing_answers
+from annotation.queries.choices import answers_by_judge, standing_answers
 from annotation.queries.reviewing.adjudication import finished_ids, votes_wanted
+from catalog.models import Image
 from conditional.campaigns.kinds import PASSES, vote_of
 from conditional.models import RetrievalTemplate
 from lookalike.agreement.coefficients import Agreement
+from lookalike.agreement.intervals import CoefficientIntervals
+from lookalike.conditional.verdict_intervals import JudgedAnswer, verdict_intervals
 from lookalike.conditional.verdicts import (
+    OTHER_CHOICES,
     Outcome,
     Share,
     Verdict,
@@ -21,6 +25,7 @@ from lookalike.conditional.verdicts import (
     decide,
     verdict_agreement,
 )
+from lookalike.stats.units import Units
 
 Found = TypeVar("Found")
 
@@ -137,6 +142,53 @@ def compute_statistics(results: Sequence[Result]) -> Statistics:
             [one.votes for one in results], [one.template.n_candidates for one in results]
         ),
         n_verified=sum(one.passes is True for one in results),
+    )
+
+
+def panel_intervals(
+    campaign: Campaign,
+    compared: Mapping[int, int],
+    n_candidates: Mapping[int, int],
+    others: Sequence[str] = OTHER_CHOICES,
+) -> Mapping[str, CoefficientIntervals]:
+    """Return the intervals of a panel's agreement; questions of one product are one unit.
+
+    Args:
+        campaign: it.
+        compared: the image that candidates are compared with, by the id of what is asked about.
+        n_candidates: how many images there were, likewise.
+        others: the answers beside picking an image.
+    """
+    place = {subject: at for at, subject in enumerate(compared)}
+    questions = campaign.questions.filter(kind="pair").values_list("pk", "subject")
+    at = {pk: place[subject] for pk, subject in questions if subject in place}
+    images = Image.objects.filter(pk__in=set(compared.values())).exclude(product_id="")
+    product_of = {
+        str(pk): f"{catalog} {product}"
+        for pk, catalog, product in images.values_list("pk", "catalog_id", "product_id")
+    }
+    units = Units.of([str(pk) for pk in compared.values()], product_of).codes.tolist()
+    return verdict_intervals(
+        [
+            JudgedAnswer(at[question], str(member), vote_of(answer))
+            for question, member, answer in answers_by_judge(campaign)
+            if question in at
+        ],
+        [n_candidates[subject] for subject in compared],
+        [str(code) for code in units],
+        others,
+    )
+
+
+def template_intervals(
+    campaign: Campaign, results: Sequence[Result]
+) -> Mapping[str, CoefficientIntervals]:
+    """Return the intervals of agreement on templates."""
+    templates = [one.template for one in results]
+    return panel_intervals(
+        campaign,
+        {one.pk: one.reference_id for one in templates},
+        {one.pk: one.n_candidates for one in templates},
     )
 
 

@@ -15,13 +15,23 @@ from accounts.access import admin_required, reader_required, signed_in
 from accounts.form_refusals import add_refusal
 from annotation.queries.campaigns import campaign_tabs, campaigns_shown_to
 from conditional.campaigns.kinds import TRIPLET
-from conditional.campaigns.queries import Result, compute_statistics, list_results
+from conditional.campaigns.queries import (
+    Result,
+    compute_statistics,
+    list_results,
+    template_intervals,
+)
 from conditional.campaigns.services import ask_panel
 from conditional.models import TripletSet
 from conditional.stored_sets import AnySet
 from conditional.template_sets.forms import PanelForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
-from conditional.triplets.queries import shown_results, triplet_results, triplet_statistics
+from conditional.triplets.queries import (
+    shown_results,
+    triplet_intervals,
+    triplet_results,
+    triplet_statistics,
+)
 from lookalike.conditional.triplet_majority import Standing
 from lookalike.conditional.verdicts import Outcome
 from lookalike.core.errors import Refused
@@ -86,12 +96,14 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         context |= {
             "set": campaign.about.triplet_set,
             "statistics": triplet_statistics(results),
+            "intervals": triplet_intervals(campaign, results),
             "shown": shown_results(list(page.object_list)),
         }
         return render(request, "conditional/triplet_results.html", context)
     context |= {
         "set": campaign.about.template_set,
         "statistics": compute_statistics(results),
+        "intervals": template_intervals(campaign, results),
         "shown": _shown(list(page.object_list), campaign.kind.answers),
     }
     return render(request, "conditional/template_results.html", context)

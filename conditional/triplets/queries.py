@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Count, Q, QuerySet
@@ -11,10 +11,11 @@ from annotation.models import Campaign
 from annotation.queries.reviewing.adjudication import votes_wanted
 from annotation.task_kinds import pick_place
 from catalog.models import Catalog
-from conditional.campaigns.queries import asked_subjects, by_condition
+from conditional.campaigns.queries import asked_subjects, by_condition, panel_intervals
 from conditional.models import TripletQuestion, TripletSet
 from conditional.triplets.pictures import ShownPicture, ShownTriplet, counted, image_uids
 from lookalike.agreement.coefficients import Agreement
+from lookalike.agreement.intervals import CoefficientIntervals
 from lookalike.conditional.triplet_majority import (
     CANT_TELL,
     Closer,
@@ -113,6 +114,19 @@ def _group(results: Sequence[TripletResult]) -> Group:
     return Group(
         tally_outcomes(one.outcome for one in results),
         verdict_agreement([one.votes for one in results], [2] * len(results), others=(CANT_TELL,)),
+    )
+
+
+def triplet_intervals(
+    campaign: Campaign, results: Sequence[TripletResult]
+) -> Mapping[str, CoefficientIntervals]:
+    """Return the intervals of agreement on triplets; "can't tell" is an answer."""
+    questions = [one.question for one in results]
+    return panel_intervals(
+        campaign,
+        {one.pk: one.anchor_id for one in questions},
+        dict.fromkeys((one.pk for one in questions), 2),
+        (CANT_TELL,),
     )
 
 

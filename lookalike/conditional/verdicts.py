@@ -148,11 +148,22 @@ def verdict_agreement(
     counts = np.zeros((len(votes), width + len(others)), np.int64)
     for row, (given, n) in enumerate(zip(votes, n_candidates, strict=True)):
         for vote in given:
-            counts[row, _column(vote, n, width, others)] += 1
+            counts[row, answer_column(vote, n, width, others)] += 1
     return agreement(counts)
 
 
-def _column(vote: Vote, n: int, width: int, others: Sequence[str]) -> int:
+def answer_column(vote: Vote, n: int, width: int, others: Sequence[str]) -> int:
+    """Return the number of an answer: the target's is `width - 1`, others follow.
+
+    Args:
+        vote: the answer.
+        n: candidates of its question.
+        width: the most candidates of any question.
+        others: the answers beside picking an image.
+
+    Raises:
+        ValueError: a pick that is no candidate.
+    """
     if vote.choice != PICK:
         return width + others.index(vote.choice)
     picked = vote.picked

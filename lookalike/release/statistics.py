@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,26 @@ import pyarrow.compute as pc
 
 from lookalike.agreement.coefficients import agreement
 from lookalike.agreement.grades import ordinal_agreement
+from lookalike.agreement.intervals import CoefficientIntervals, agreement_intervals
+from lookalike.agreement.votes import Votes as JudgedItems
+from lookalike.core.arrays import Ints
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import RULES
+from lookalike.release.format.layout import FIRST_WITH_BOARD, RULES
 from lookalike.release.labelling import Votes, share
 from lookalike.release.scoring import rounded
+from lookalike.stats.units import Units
+
+INTERVALS = {
+    "percent": "percent",
+    "alpha": "krippendorff_alpha",
+    "ac1": "gwet_ac1",
+    "fleiss": "fleiss_kappa",
+}
+GRADE_INTERVALS = {
+    "ordinal_alpha": "krippendorff_alpha_ordinal",
+    "percent": "same_grade",
+    "within_one": "within_one_grade",
+}
 
 
 def compute_statistics(folder: Folder, votes: Votes) -> dict[str, Any]:
@@ -25,7 +42,7 @@ def compute_statistics(folder: Folder, votes: Votes) -> dict[str, Any]:
     figures = agreement(counts[:, ::-1])
     reasons = folder.table("excluded", ["reason"])["reason"].to_pylist()
     queries = folder.table("queries", ["split"])["split"].to_pylist()
-    return _grade_statistics(votes, labels) | {
+    return _grade_statistics(folder, votes, labels) | {
         "n_images": folder.table("images", ["n_bytes"]).num_rows,
         "n_products": len(set(folder.product_of.values()) - {""}),
         "n_queries": len(queries),
@@ -48,11 +65,45 @@ def compute_statistics(folder: Folder, votes: Votes) -> dict[str, Any]:
             "gwet_ac1": rounded(figures.ac1),
             "fleiss_kappa": rounded(figures.fleiss),
             "prevalence_of_similar_votes": rounded(_share_similar(counts)),
+            **_intervals(folder, votes, votes.is_similar, 2, INTERVALS),
         },
     }
 
 
-def _grade_statistics(votes: Votes, labels: pa.Table) -> dict[str, Any]:
+def _intervals(
+    folder: Folder, votes: Votes, labels: Ints, n_labels: int, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the intervals of coefficients, with queries of one product as one unit.
+
+    Releases before `FIRST_WITH_BOARD` have none.
+    """
+    if folder.info.get("schema_version", 1) < FIRST_WITH_BOARD:
+        return {}
+    queries = [votes.ids[key // len(votes.ids)] for key in votes.keys.tolist()]
+    units = Units.of(queries, folder.product_of)
+    found = agreement_intervals(
+        JudgedItems(
+            items=[str(at) for at in range(votes.keys.size)],
+            workers=list(votes.judges),
+            labels=[str(at) for at in range(n_labels)],
+            item_of=votes.pair_of,
+            worker_of=votes.judge_of,
+            label_of=labels,
+            units=units.codes,
+        )
+    )
+    return {"intervals": {key: intervals_json(found[name]) for name, key in names.items()}}
+
+
+def intervals_json(of: CoefficientIntervals) -> dict[str, Any]:
+    """Return the intervals of a coefficient as the files of a release have them."""
+    return {
+        name: {key: rounded(v) if isinstance(v, float) else v for key, v in ends.items()}
+        for name, ends in of.as_json().items()
+    }
+
+
+def _grade_statistics(folder: Folder, votes: Votes, labels: pa.Table) -> dict[str, Any]:
     """Return what there is to say of grades; nothing where there are none."""
     if votes.scale is None:
         return {}
@@ -65,6 +116,7 @@ def _grade_statistics(votes: Votes, labels: pa.Table) -> dict[str, Any]:
             "krippendorff_alpha_ordinal": rounded(given.alpha),
             "same_grade": rounded(given.percent),
             "within_one_grade": rounded(given.within_one),
+            **_intervals(folder, votes, votes.grade, votes.scale.n_grades, GRADE_INTERVALS),
         }
     }
 

@@ -15,7 +15,7 @@ from django.test import Client
 from accounts.models import Role, User
 from annotation.models import Campaign
 from catalog.models import Catalog, SourceFile
-from conditional.campaigns.queries import compute_statistics, list_results
+from conditional.campaigns.queries import compute_statistics, list_results, template_intervals
 from conditional.models import TripletSet
 from jobs.models import Job
 from jobs.services import JobError
@@ -87,6 +87,15 @@ def test_verdicts_are_those_of_the_verification_s_page(
     assert one["unique_share"] == pytest.approx(shown.total.unique_share) == 0.5
     assert one["pass_share"] == pytest.approx(2 / 6)
     assert one["agreement"]["percent"] == pytest.approx(shown.agreement.percent)
+    of_page = template_intervals(verification, expected)
+    for name, key in (("percent", "percent"), ("alpha", "krippendorff_alpha"), ("ac1", "gwet_ac1")):
+        for side, ends in (
+            ("items", of_page[name].items),
+            ("items_and_judges", of_page[name].judges),
+        ):
+            said = one["agreement"]["intervals"][key][side]
+            assert said.get("reason", "") == ends.reason
+            assert said["low"] == (pytest.approx(ends.low) if ends.is_defined else None)
     by_condition = {of["condition"]: of for of in one["by_condition"]}
     assert by_condition["color"]["unique_share"] == 1.0
     assert by_condition["kind"]["n_verified"] == 1

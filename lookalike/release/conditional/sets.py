@@ -22,6 +22,7 @@ from lookalike.conditional.types import (
     Task,
     View,
 )
+from lookalike.conditional.verdict_intervals import JudgedAnswer, verdict_intervals
 from lookalike.conditional.verdicts import (
     Outcome,
     Share,
@@ -34,9 +35,11 @@ from lookalike.conditional.verdicts import (
 from lookalike.release.conditional.triplet_labels import label_rows, triplet_figures, triplets_csv
 from lookalike.release.format.column_text import json_value
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import has_sets
+from lookalike.release.format.layout import FIRST_WITH_BOARD, has_sets
 from lookalike.release.format.tables import write_rows
 from lookalike.release.scoring import rounded
+from lookalike.release.statistics import intervals_json
+from lookalike.stats.units import Units
 
 Pieces = Callable[[Folder], Iterator[bytes]]
 Row = dict[str, Any]
@@ -50,6 +53,7 @@ class JudgedTemplate:
         row: of the table templates.
         candidates: rows of template_candidates, the target last.
         votes: without names.
+        judges: who gave them, by the release's names.
         verdict: of the panel.
         is_verified: by the panel or a ruling; None where neither says.
     """
@@ -57,6 +61,7 @@ class JudgedTemplate:
     row: Row
     candidates: list[Row]
     votes: list[Vote]
+    judges: list[str]
     verdict: Verdict
     is_verified: bool | None
 
@@ -73,7 +78,7 @@ def derive_sets(release: Folder) -> dict[str, Pieces]:
             release.path, "template_verdicts", [_verdict_row(template) for template in judged]
         )
         figures["template_sets"] = [
-            _figures(entry, judged) for entry in release.info["template_sets"]
+            _figures(release, entry, judged) for entry in release.info["template_sets"]
         ]
         figures["tasks"] = {
             task: _share_json([template for template in judged if template.row["task"] == task])
@@ -111,7 +116,8 @@ def judged_templates(release: Folder) -> list[JudgedTemplate]:
             passes = verdict.outcome == Outcome.PASSES
         elif rulings[key]:
             passes = rulings[key][0]["passes"]
-        judged.append(JudgedTemplate(row, candidates[key], answers, verdict, passes))
+        judges = [vote["annotator"] for vote in votes[key]]
+        judged.append(JudgedTemplate(row, candidates[key], answers, judges, verdict, passes))
     return judged
 
 
@@ -133,7 +139,29 @@ def _verdict_row(template: JudgedTemplate) -> Row:
     }
 
 
-def _figures(entry: Row, judged: Sequence[JudgedTemplate]) -> Row:
+def _agreement_intervals(release: Folder, members: Sequence[JudgedTemplate]) -> Row:
+    """Return the intervals of agreement; templates of one reference's product are one unit.
+
+    Releases before `FIRST_WITH_BOARD` have none.
+    """
+    if release.info.get("schema_version", 1) < FIRST_WITH_BOARD:
+        return {}
+    references = [template.row["reference_id"] for template in members]
+    answers = [
+        JudgedAnswer(at, judge, vote)
+        for at, template in enumerate(members)
+        for judge, vote in zip(template.judges, template.votes, strict=True)
+    ]
+    found = verdict_intervals(
+        answers,
+        [len(template.candidates) for template in members],
+        [str(code) for code in Units.of(references, release.product_of).codes.tolist()],
+    )
+    named = {"percent": "percent", "alpha": "krippendorff_alpha", "ac1": "gwet_ac1"}
+    return {"intervals": {key: intervals_json(found[name]) for name, key in named.items()}}
+
+
+def _figures(release: Folder, entry: Row, judged: Sequence[JudgedTemplate]) -> Row:
     members = [template for template in judged if template.row["set"] == entry["slug"]]
     n_of = Counter(template.row["condition"] for template in members)
     agreed = verdict_agreement(
@@ -143,7 +171,7 @@ def _figures(entry: Row, judged: Sequence[JudgedTemplate]) -> Row:
         "set": entry["slug"],
         "task": entry["task"],
         **_share_json(members),
-        "agreement": agreement_json(agreed),
+        "agreement": agreement_json(agreed) | _agreement_intervals(release, members),
         "by_condition": [
             {"condition": name, **_share_json([o for o in members if o.row["condition"] == name])}
             for name in sorted(n_of, key=lambda name: (-n_of[name], name))

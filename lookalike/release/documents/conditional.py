@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lookalike.release.documents.facts import Facts, number, percent
+from lookalike.release.documents.facts import Facts, interval_words, number, percent
 from lookalike.release.documents.markdown import single_line, table
 
 N_CONDITIONS = 20
@@ -43,8 +43,10 @@ def _templates(facts: Facts, found: dict[str, Any]) -> Iterator[str]:
                 f"{one['n_templates']:,}",
                 f"{one['n_verified']:,}",
                 percent(one["unique_share"]),
-                percent(one["agreement"]["percent"]),
-                number(one["agreement"]["gwet_ac1"]),
+                f"{percent(one['agreement']['percent'])}"
+                f"{interval_words(one['agreement'], 'percent')}",
+                f"{number(one['agreement']['gwet_ac1'])}"
+                f"{interval_words(one['agreement'], 'gwet_ac1')}",
             )
             for one in found["template_sets"]
         ],

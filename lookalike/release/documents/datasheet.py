@@ -14,7 +14,14 @@ from markdown_it import MarkdownIt
 
 from lookalike.agreement.grades import Scale
 from lookalike.release.documents.conditional import conditional_part
-from lookalike.release.documents.facts import Facts, number, percent, program
+from lookalike.release.documents.facts import (
+    INTERVALS_OF_AGREEMENT,
+    Facts,
+    interval_words,
+    number,
+    percent,
+    program,
+)
 from lookalike.release.documents.markdown import sentence, single_line, table
 from lookalike.release.documents.people import authors_of
 from lookalike.release.format.layout import FIRST_WITH_BOARD
@@ -278,12 +285,19 @@ def _agreement(facts: Facts) -> Iterator[str]:
         [
             ("Pairs with at least two votes", f"{found['n_pairs_with_two_votes']:,}"),
             ("Share of similar among all votes", percent(found["prevalence_of_similar_votes"])),
-            ("Percent agreement", percent(found["percent"])),
-            ("Krippendorff’s α", number(found["krippendorff_alpha"])),
-            ("Gwet’s AC1", number(found["gwet_ac1"])),
-            ("Fleiss’ κ", number(found["fleiss_kappa"])),
+            *(
+                (title, f"{shown(found[key])}{interval_words(found, key)}")
+                for title, key, shown in (
+                    ("Percent agreement", "percent", percent),
+                    ("Krippendorff’s α", "krippendorff_alpha", number),
+                    ("Gwet’s AC1", "gwet_ac1", number),
+                    ("Fleiss’ κ", "fleiss_kappa", number),
+                )
+            ),
         ],
     )
+    if "intervals" in found:
+        yield INTERVALS_OF_AGREEMENT
     yield (
         "α and κ fall when one answer is rare, however well judges agree; read them beside the "
         "share of similar and AC1."

@@ -131,6 +131,28 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+INTERVALS_OF_AGREEMENT = (
+    "In brackets: 95 % intervals over other items with the same judges, then with another panel of "
+    "as many judges. Items of one product are one unit."
+)
+
+
+def interval_words(found: Mapping[str, Any], key: str) -> str:
+    """Return the intervals of a figure of agreement in brackets, "" in releases without them."""
+    if "intervals" not in found:
+        return ""
+    shown = percent if key == "percent" else number
+    items, judges = (found["intervals"][key][of] for of in ("items", "items_and_judges"))
+    if items["low"] is None:
+        return f" (no interval: {items.get('reason', 'undefined')})"
+    ends = [
+        f"{shown(of['low'])} to {shown(of['high'])}"
+        for of in (items, judges)
+        if of["low"] is not None
+    ]
+    return f" ({'; '.join(ends)})"
+
+
 def program(facts: Facts) -> str:
     """Return where the program is that reads a release."""
     where = facts.info["url"] or "the site that froze this release"

@@ -20,7 +20,13 @@ from lookalike.release.documents.datasheet import (
     pool_sentences,
     stated,
 )
-from lookalike.release.documents.facts import Facts, number, percent
+from lookalike.release.documents.facts import (
+    INTERVALS_OF_AGREEMENT,
+    Facts,
+    interval_words,
+    number,
+    percent,
+)
 from lookalike.release.documents.markdown import sentence, single_line
 
 
@@ -56,10 +62,14 @@ def responsible(facts: Facts) -> dict[str, Any]:
         "dataAnnotationPlatform": [f"Lookalike {facts.info['code']['version']}"],
         "dataAnnotationAnalysis": [
             f"Pairs with at least two votes: {found['n_pairs_with_two_votes']:,}. "
-            f"Percent agreement {percent(found['percent'])}, Krippendorff’s α "
-            f"{number(found['krippendorff_alpha'])}, Gwet’s AC1 {number(found['gwet_ac1'])}, "
-            f"Fleiss’ κ {number(found['fleiss_kappa'])}; share of similar among all votes "
-            f"{percent(found['prevalence_of_similar_votes'])}.",
+            f"Percent agreement {percent(found['percent'])}{interval_words(found, 'percent')}, "
+            f"Krippendorff’s α {number(found['krippendorff_alpha'])}"
+            f"{interval_words(found, 'krippendorff_alpha')}, "
+            f"Gwet’s AC1 {number(found['gwet_ac1'])}{interval_words(found, 'gwet_ac1')}, "
+            f"Fleiss’ κ {number(found['fleiss_kappa'])}{interval_words(found, 'fleiss_kappa')}; "
+            "share of similar among all votes "
+            f"{percent(found['prevalence_of_similar_votes'])}."
+            f"{' ' + INTERVALS_OF_AGREEMENT if 'intervals' in found else ''}",
         ],
         "annotationsPerItem": f"{counts['n_votes']:,} votes in all; {counts['n_pairs']:,} pairs "
         "were to be judged.",

@@ -243,7 +243,7 @@ FILES = {
     "citation, code.",
     "models.json": "One entry a model: id, name, family, badge, fingerprint and card.",
     "guidelines.json": "Every version of what judges were told, with its date.",
-    "statistics.json": "Counts, ties and agreement, computed from the tables.",
+    "statistics.json": "Counts, ties and agreement with its intervals, computed from the tables.",
     "strata.json": "Strata of each campaign with their sizes N and n, and inclusion probabilities.",
     "results.json": "Every measure of every model, computed from runs and labels; where rounds "
     "have judged a part of the pool, `judged` says which share, and all values are estimates.",
@@ -277,7 +277,8 @@ FILES = {
     "given away, image.",
     "mteb/queries.parquet": "The queries with a similar image, likewise; their labels are the "
     "table qrels.",
-    "conditional.json": "Of each set of templates or triplets: counts, shares and agreement.",
+    "conditional.json": "Of each set of templates or triplets: counts, shares and agreement with "
+    "its intervals.",
     "genecis/SET.json": "The templates of a set that people verified, in the format of GeneCIS; "
     "images by the number that their path names, else by path; whole images have a box, too, in "
     "tasks of attributes.",
