@@ -105,15 +105,19 @@ def read_truth(path: str | Path) -> dict[str, str]:
 
     Raises:
         TableError: as `read_votes`; an item may stand there only once.
+        FormatError: labels that a spreadsheet split or merged.
     """
     problems: list[str] = []
     truth: dict[str, str] = {}
-    for row, (item, label) in read_rows(path, ("item", "truth"), problems):
+    labels = ValueColumn("truth", ValueKind.LABEL)
+    for row, (name, label) in read_rows(path, ("item", "truth"), problems):
+        item = repaired(name)
         if item in truth:
             problems.append(f"row {row}: {item!r} is there twice")
-        truth[item] = label
+        truth[item] = labels.add(row, label)
     if problems:
         raise TableError(str(path), problems)
+    refuse_damage(path, [labels], unit="row")
     return truth
 
 

@@ -212,7 +212,7 @@ def _extras(
     proposals: Proposals,
 ) -> Extras:
     """Return what was given beyond labels, proposals and runs, under the names of the labels."""
-    products = metadata_products(arguments)
+    products = metadata_products(arguments, names.notes)
     if products is not None:
         products = names.mapping(products, str(arguments.metadata))
     unit = chosen_unit(arguments.unit, arguments.metadata, products).named(names)

@@ -72,6 +72,7 @@ def run(arguments: argparse.Namespace) -> Report:
     wanted = list(dict.fromkeys(arguments.label)) or list(columns)
     if not wanted:
         raise InputError(f"{arguments.metadata} has no column whose values images share")
+    notes = described.checked_notes(wanted, with_products=PRODUCT in wanted)
     if arguments.clusters and arguments.clusters > len(described.ids):
         raise InputError(f"--clusters {arguments.clusters} of {len(described.ids)} images")
     scores = [
@@ -87,7 +88,8 @@ def run(arguments: argparse.Namespace) -> Report:
         text="\n".join(class_lines(scores)) + "\n",
         data={"metric": arguments.metric, "seed": arguments.seed, "columns": as_json(scores)},
         table=class_table(scores),
-        notes=[
+        notes=notes
+        + [
             f"{one.column}: {one.n_lone:,} images are alone with their value and left out of the "
             "means, but for lg_map@1000, where they count 0"
             for one in scores

@@ -10,11 +10,13 @@ from typing import Any
 from lookalike.cli.output import Report
 from lookalike.cli.unit_option import add_unit, chosen_unit
 from lookalike.cli.vector_options import add_vectors, read_every
+from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.matched_names import MatchedNames
 from lookalike.io.named_images import rows_by_name
 from lookalike.io.vectors import VectorTable
 from lookalike.metrics.identity import (
@@ -51,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--qrels", type="input", metavar="FILE", help="labels: VSD JSON, TREC, CSV or parquet"
     )
+    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -60,9 +63,13 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError, Refused: files that cannot be used or do not go together.
         OSError: if a file cannot be opened.
     """
-    products = read_products(arguments.metadata)
-    qrels = read_qrels(arguments.qrels) if arguments.qrels else None
-    unit = chosen_unit(arguments.unit, Path(arguments.metadata), products)
+    options = vote_options(arguments)
+    qrels = read_qrels(arguments.qrels, options=options) if arguments.qrels else None
+    names = MatchedNames({*qrels.query_ids, *qrels.candidate_ids} if qrels else ())
+    products = names.mapping(
+        read_products(arguments.metadata, names.notes), str(arguments.metadata)
+    )
+    unit = chosen_unit(arguments.unit, Path(arguments.metadata), products).named(names)
     rows: list[tuple[str, str, Scored]] = []
     queries: list[tuple[str, ...]] = []
     labelled = [*qrels.query_ids, *qrels.candidate_ids] if qrels else []
@@ -93,6 +100,8 @@ def run(arguments: argparse.Namespace) -> Report:
         },
         table=found,
         notes=[
+            *options.notes,
+            *names.notes,
             "identity: vsd_hr is the share of k places that hold another photo of the product, "
             "so it stays below 1 where a product has fewer than k others; Success is the share "
             "of queries that find one. Table 4 of the paper mixes the two"

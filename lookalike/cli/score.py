@@ -188,7 +188,7 @@ def _units(
 
 
 def _products(arguments: argparse.Namespace, names: MatchedNames) -> dict[str, str] | None:
-    products = metadata_products(arguments)
+    products = metadata_products(arguments, names.notes)
     return None if products is None else names.mapping(products, str(arguments.metadata))
 
 

@@ -100,10 +100,13 @@ def add_metadata(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> N
     add_unit(parser, "--metadata, or an attribute of the release,")
 
 
-def metadata_products(arguments: argparse.Namespace) -> dict[str, str] | None:
+def metadata_products(
+    arguments: argparse.Namespace, notes: list[str] | None = None
+) -> dict[str, str] | None:
     """Return the products in --metadata; None without it.
 
-    Where --unit names a column, the file needs no column of products.
+    Where --unit names a column, the file needs no column of products. `notes` receives a sentence
+    for each kind of value that was repaired.
     """
     metadata = arguments.metadata
     if metadata is None:
@@ -111,7 +114,7 @@ def metadata_products(arguments: argparse.Namespace) -> dict[str, str] | None:
     is_column = arguments.unit not in (None, PRODUCT, QUERY)
     if is_column and sniff(metadata) != "json" and PRODUCT_COLUMN not in column_names(metadata):
         return None
-    return read_products(metadata)
+    return read_products(metadata, notes)
 
 
 def file_unit(arguments: argparse.Namespace) -> UnitChoice:

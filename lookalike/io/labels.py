@@ -19,8 +19,10 @@ from lookalike.io.pair_answers import label_rows
 from lookalike.io.pair_columns import is_header
 from lookalike.io.pair_objects import nested_pairs
 from lookalike.io.parquet import n_values, parquet_rows, values_of
+from lookalike.io.repaired_ids import RepairedIds
 from lookalike.io.runs import record_rows, sniff
 from lookalike.io.tables import Qrels, Row, labels_from
+from lookalike.io.values import Code, ValueColumn, ValueKind, refuse_damage
 from lookalike.io.vote_options import VoteOptions
 from lookalike.io.vsd import annotation_rows, vsd_values
 
@@ -44,19 +46,22 @@ def read_qrels(
     different. The folder of a data set for retrieval is read by its file of qrels. A pair that
     occurs twice with the same label counts once.
 
+    Ids lose spaces at their ends, and `7.0` is `7`.
+
     Args:
         path: the file.
         min_rel: for graded labels: from this grade on a pair is positive, below it negative; a
             negative grade marks a pair of the pool that was not judged, as in trec_eval. nDCG
             takes the grades as gains.
-        options: how to read the votes of Label Studio; receives notes on what is left out.
+        options: how to read the votes of Label Studio; receives notes on what is left out and on
+            ids that look damaged.
         name_of: the name of an image from its path or address in Label Studio or FiftyOne.
 
     Raises:
         FormatError: a malformed line, a label outside {0, 1}, conflicting labels, no pairs.
         OSError: if the file cannot be opened.
     """
-    path = _labels_in_folder(Path(path))
+    path, options = _labels_in_folder(Path(path)), options or VoteOptions()
     kind = sniff(path)
     rows: Iterator[Row]
     unit = {"parquet": "row", "json": "line"}.get(kind, "line")
@@ -70,14 +75,16 @@ def read_qrels(
         rows = csv_rows(path, "label")
     else:
         rows = trec_qrels_rows(path)
-    return labels_from(path, rows, unit=unit, min_rel=min_rel)
+    ids = RepairedIds()
+    labels = labels_from(path, ids.rows(rows), unit=unit, min_rel=min_rel)
+    options.notes.extend(f"{path}: {note}" for note in ids.notes(unit))
+    return labels
 
 
 def _json_rows(
-    file: JsonText, options: VoteOptions | None, name_of: NameOf | None
+    file: JsonText, options: VoteOptions, name_of: NameOf | None
 ) -> tuple[Iterator[Row], str]:
     """Return the pairs of a JSON file and what a row is called: Label Studio, VSD, or others."""
-    options = options or VoteOptions()
     if (answers := answers_in(file, options, name_of)) is not None:
         return label_rows(answers, options.notes), "line"
     if not isinstance(file.value, list):
@@ -131,36 +138,65 @@ def read_negatives(path: str | Path) -> list[tuple[str, str]]:
     return [(query, candidate) for query, candidate, _ in found]
 
 
-def read_products(path: str | Path) -> dict[str, str]:
+def read_products(path: str | Path, notes: list[str] | None = None) -> dict[str, str]:
     """Return {image: product id} from VSD metadata JSON, or a CSV or parquet file.
 
     These name the columns product_id, and path or image_id or both; with both, as in the images
     of a release, an image is known by either. An image without a product has the empty string.
 
+    Args:
+        path: the file.
+        notes: receives a sentence for each kind of value that was repaired.
+
     Raises:
-        FormatError: a malformed line, a missing column, an empty name, or an image with two
-            products.
+        FormatError: a malformed line, a missing column, an empty name, an image with two
+            products, or products that a spreadsheet or data frame merged or split.
         OSError: if the file cannot be opened.
     """
-    return read_image_column(path, PRODUCT_COLUMN)
+    return read_image_column(path, PRODUCT_COLUMN, notes)
 
 
-def read_image_column(path: str | Path, column: str) -> dict[str, str]:
+def read_image_column(
+    path: str | Path, column: str, notes: list[str] | None = None
+) -> dict[str, str]:
     """Return {image: value} of a column of metadata, "" where the value is unknown.
 
     Args:
         path: VSD metadata JSON, or a CSV or parquet file with path or image_id, or both.
         column: its name; `product_id` is the `id` of the JSON.
+        notes: receives a sentence for each kind of value that was repaired.
 
     Raises:
-        FormatError: a malformed line, a missing column, an empty name, or an image with two
-            values.
+        FormatError: a malformed line, a missing column, an empty name, an image with two values,
+            or values that a spreadsheet or data frame merged or split, such as `nan`.
         OSError: if the file cannot be opened.
     """
     path = Path(path)
     kind = sniff(path)
+    what = "product" if column == PRODUCT_COLUMN else column
+    found = ValueColumn(column, ValueKind.PRODUCT if what == "product" else ValueKind.CLASS)
+    images = ValueColumn("image", ValueKind.NAME)
     if kind == "json":
-        return vsd_values(path, "id" if column == PRODUCT_COLUMN else column)
+        rows, unit = vsd_values(path, "id" if column == PRODUCT_COLUMN else column), "line"
+    else:
+        rows = _image_rows(path, column)
+        unit = "row" if kind == "parquet" else "line"
+    values: dict[str, str] = {}
+    for line, name, text in rows:
+        image, value = images.add(line, name), found.add(line, text) if text.strip() else ""
+        if values.setdefault(image, value) != value:
+            reason = f"{image!r} has {what} {value!r} here and {values[image]!r} before"
+            raise FormatError(path, line, reason, unit=unit)
+    harmless = refuse_damage(path, [found], unit=unit)
+    harmless += [one for one in images.findings() if one.code is Code.REPAIRED]
+    if notes is not None:
+        notes.extend(f"{path}: {one.message(unit)}" for one in harmless)
+    return values
+
+
+def _image_rows(path: Path, column: str) -> Iterator[tuple[int, str, str]]:
+    """Yield line or row, name of the image, and value of a column of a CSV or parquet file."""
+    kind = sniff(path)
     unit = "row" if kind == "parquet" else "line"
     lines = _parquet_lines(path, column) if kind == "parquet" else csv_lines(path)
     _, header = next(lines, (1, []))
@@ -168,8 +204,6 @@ def read_image_column(path: str | Path, column: str) -> dict[str, str]:
     if not names or header.count(column) != 1:
         reason = f"the columns are {','.join(header)!r}; needed: {column}, and path or image_id"
         raise FormatError(path, 1, reason)
-    what = "product" if column == PRODUCT_COLUMN else column
-    values: dict[str, str] = {}
     for line, cells in lines:
         if len(cells) != len(header):
             reason = f"{len(cells)} cells where the header names {len(header)}"
@@ -179,10 +213,7 @@ def read_image_column(path: str | Path, column: str) -> dict[str, str]:
             image = unprotected(cells[header.index(name)])
             if not image:
                 raise FormatError(path, line, f"the {name} is empty", unit=unit)
-            if values.setdefault(image, value) != value:
-                reason = f"{image!r} has {what} {value!r} here and {values[image]!r} before"
-                raise FormatError(path, line, reason, unit=unit)
-    return values
+            yield line, image, value
 
 
 def _parquet_lines(path: Path, column: str) -> Iterator[tuple[int, list[str]]]:

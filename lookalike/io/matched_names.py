@@ -1,7 +1,8 @@
 """Names of one image in several files: labels, runs, products, votes.
 
 Files write one name differently: `./a.jpg`, `a%20b.jpg`, `shoes\\1.jpg`, a URL, another Unicode
-form. Every file is brought to the names of the labels by `lookalike.io.image_names`.
+form, `7.0` of a data frame. Every file is brought to the names of the labels by
+`lookalike.io.image_names`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.image_names import AmbiguousImageError, ImageNames, UnknownImageError
 from lookalike.io.image_spellings import normal_path
 from lookalike.io.tables import Run
+from lookalike.io.values import repaired
 
 
 class PairTable(Protocol):
@@ -114,7 +116,7 @@ class MatchedNames:
     def _refuse_second_spellings(self, held: set[str], strange: set[str], file: str) -> None:
         """Refuse a path that is written in another way than a known one of the same file."""
         for name in strange:
-            form = normal_path(name)
+            form = _form(name)
             if form != name and form in self._known and form in held:
                 raise InputError(_twice(file, form, name, "one path"))
 
@@ -178,15 +180,20 @@ def _matches(
     """Yield (name of the file, known name) in both directions: either may be the quoted one."""
     by_form: dict[str, list[str]] = {}
     for known in missing:
-        by_form.setdefault(normal_path(known), []).append(known)
+        by_form.setdefault(_form(known), []).append(known)
     for name in strange:
-        yield from ((name, known) for known in by_form.get(normal_path(name), ()))
+        yield from ((name, known) for known in by_form.get(_form(name), ()))
     if quoted := sorted(filter(_MAY_READ_OTHERWISE.search, missing)):
         of_file = _resolver(strange, file)
         yield from ((name, known) for known in quoted if (name := _found(of_file, known, file)))
     if quoted := sorted(filter(_MAY_READ_OTHERWISE.search, strange)):
         of_known = _resolver(missing, title)
         yield from ((name, known) for name in quoted if (known := _found(of_known, name, file)))
+
+
+def _form(name: str) -> str:
+    """Return a name without traces of spreadsheets (`7.0` is `7`), as a normal path."""
+    return normal_path(repaired(name))
 
 
 def _resolver(names: Iterable[str], title: str) -> ImageNames[str]:

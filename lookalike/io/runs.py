@@ -28,6 +28,7 @@ from lookalike.io.pair_columns import (
 )
 from lookalike.io.pair_objects import nested_pairs
 from lookalike.io.parquet import MAGIC, parquet_rows, stated_depth
+from lookalike.io.repaired_ids import RepairedIds
 from lookalike.io.tables import Row, Run, scores_from
 from lookalike.io.text_files import EXCEL_HINT, head_lines, separator_of
 from lookalike.io.vector_arrays import NPZ
@@ -46,7 +47,8 @@ def read_run(path: str | Path, *, lower_is_better: bool = False, depth: int | No
 
     The name is the file's stem, or the name that a TREC run carries. A parquet file may state its
     exact depth in its metadata, as `exact_depth`. Where a file has a column of ranks, pairs
-    without a rank stand below the exact depth.
+    without a rank stand below the exact depth. Ids lose spaces at their ends, and `7.0` is `7`;
+    notes of the run say so, and name ids that look damaged.
 
     Args:
         path: the file.
@@ -58,8 +60,10 @@ def read_run(path: str | Path, *, lower_is_better: bool = False, depth: int | No
             no pairs.
         OSError: if the file cannot be opened.
     """
-    file = run_rows(path)
-    return file.run(path, file.name, file.rows, lower_is_better=lower_is_better, depth=depth)
+    file, ids = run_rows(path), RepairedIds()
+    rows = ids.rows(file.rows)
+    run = file.run(path, file.name, rows, lower_is_better=lower_is_better, depth=depth)
+    return replace(run, notes=(*run.notes, *ids.notes(file.unit)))
 
 
 @dataclass(frozen=True)

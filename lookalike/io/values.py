@@ -221,10 +221,19 @@ def refuse_damage(
         FormatError: values merge or split groups; it names them and their rows.
     """
     found = [one for column in columns for one in column.findings()]
-    for one in found:
+    refuse_findings(path, found, unit=unit)
+    return found
+
+
+def refuse_findings(path: str | Path, findings: Iterable[Finding], *, unit: str = "line") -> None:
+    """Refuse values that merge or split groups.
+
+    Raises:
+        FormatError: there are such values; it names them and their rows.
+    """
+    for one in findings:
         if one.needs_yes:
             raise FormatError(path, one.rows[0], one.message(unit), unit=unit)
-    return found
 
 
 def _code_of(text: str, kind: ValueKind) -> Code | None:

@@ -33,8 +33,8 @@ def annotation_rows(file: JsonText) -> Iterator[Row]:
         yield Row(line, key[0], key[1], entry["value"])
 
 
-def vsd_values(path: Path, key: str = "id") -> dict[str, str]:
-    """Return {path: value} of `{"images": [{"id": "<product>", "path": "..."}, ...]}`.
+def vsd_values(path: Path, key: str = "id") -> Iterator[tuple[int, str, str]]:
+    """Yield line, path and value of `{"images": [{"id": "<product>", "path": "..."}, ...]}`.
 
     An empty value is kept as the empty string: an image without a product.
 
@@ -43,18 +43,12 @@ def vsd_values(path: Path, key: str = "id") -> dict[str, str]:
         key: of each entry; by default the product id.
 
     Raises:
-        FormatError: not UTF-8, not JSON, an entry without its path or its value as strings, or a
-            path with two values.
+        FormatError: not UTF-8, not JSON, or an entry without its path or its value as strings.
     """
     file = read_json(path)
-    values: dict[str, str] = {}
     for number, (line, entry) in enumerate(file.entries("images"), 1):
         image = entry.get("path") if isinstance(entry, dict) else None
         value = entry.get(key) if isinstance(entry, dict) else None
         if not isinstance(image, str) or not isinstance(value, str) or not image:
             raise FormatError(path, line, f'entry {number} lacks "path" or "{key}"')
-        if values.setdefault(image, value) != value:
-            what = "product" if key == "id" else key
-            reason = f"{image!r} has {what} {value!r} here and {values[image]!r} before"
-            raise FormatError(path, line, reason)
-    return values
+        yield line, image, value

@@ -13,7 +13,7 @@ from lookalike.io.errors import FormatError
 from lookalike.io.label_words import label_of
 from lookalike.io.numbered_rows import TableError
 from lookalike.io.repeats import Repeats
-from lookalike.io.values import ValueKind, repaired
+from lookalike.io.values import ValueColumn, ValueKind, refuse_damage, repaired
 from lookalike.io.vote_options import VoteOptions
 from lookalike.io.vote_rows import VoteRow, vote_rows
 
@@ -177,7 +177,8 @@ def read_families(path: str | Path) -> dict[str, str]:
         FormatError: a missing column, an empty cell, or a model with two families.
         OSError: if the file cannot be opened.
     """
-    return _values_by_name(ColumnTable(path, ("model", "family")))
+    column = ValueColumn("family", ValueKind.NAME)
+    return _values_by_name(ColumnTable(path, ("model", "family")), column)
 
 
 def read_attribute(path: str | Path, name: str) -> dict[str, str]:
@@ -186,16 +187,22 @@ def read_attribute(path: str | Path, name: str) -> dict[str, str]:
     An empty value is kept as "", which means unknown.
 
     Raises:
-        FormatError: a missing column, an empty path, or an image with two values.
+        FormatError: a missing column, an empty path, an image with two values, or values that a
+            spreadsheet or data frame merged or split, such as `Red` and `red`.
         OSError: if the file cannot be opened.
     """
-    return _values_by_name(ColumnTable(path, ("path", name), may_be_empty=(name,)))
+    column = ValueColumn(name, ValueKind.CLASS)
+    table = ColumnTable(path, ("path", name), may_be_empty=(name,))
+    values = _values_by_name(table, column)
+    refuse_damage(path, [column], unit=table.unit)
+    return values
 
 
-def _values_by_name(table: ColumnTable) -> dict[str, str]:
+def _values_by_name(table: ColumnTable, column: ValueColumn) -> dict[str, str]:
     """Return {first cell: second cell}, refusing two values of one name."""
     values: dict[str, str] = {}
-    for line, (name, value) in table:
+    for line, (given, text) in table:
+        name, value = repaired(given), column.add(line, text) if text.strip() else ""
         if values.setdefault(name, value) != value:
             reason = f"{name!r} has {table.columns[1]} {value!r} here and {values[name]!r} before"
             raise table.refused(line, reason)
