@@ -11,17 +11,12 @@ from typing import Any
 import numpy as np
 
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence
-from lookalike.bias.evidence.files import (
-    Proposals,
-    read_attribute,
-    read_families,
-    read_proposals,
-    read_votes,
-)
+from lookalike.bias.evidence.files import Proposals, read_attribute, read_families
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.page import as_page
 from lookalike.bias.words.text import as_text
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
 from lookalike.cli.options import seed
 from lookalike.cli.output import Report, format_option
@@ -35,14 +30,12 @@ from lookalike.cli.run_options import (
 )
 from lookalike.cli.score_release import named_apart
 from lookalike.cli.unit_option import add_unit, chosen_unit, metadata_products
-from lookalike.cli.vote_options import add_vote_options, vote_options
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_negatives, read_qrels
-from lookalike.io.matched_names import MatchedNames
+from lookalike.io.labels import read_negatives
 from lookalike.io.tables import Qrels, Run
-from lookalike.io.vote_options import VoteOptions
 from lookalike.release.opened import Release, open_release
 
 DESCRIPTION = (
@@ -182,48 +175,36 @@ def _newcomers(arguments: argparse.Namespace, release: Release) -> list[Run]:
 
 def _evidence(arguments: argparse.Namespace) -> tuple[PoolEvidence, list[str]]:
     """Return the evidence, and notes on what files left out or wrote in another way."""
-    options = vote_options(arguments)
     if arguments.attribute and not arguments.attributes:
         raise InputError("--attribute needs the file --attributes")
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.candidates is not None:
         _at_least("--candidates", arguments.candidates, 1)
-    qrels = read_qrels(arguments.qrels, options=options)
-    names = MatchedNames({*qrels.query_ids, *qrels.candidate_ids})
-    proposals = names.table(read_proposals(arguments.proposals), str(arguments.proposals))
-    names.add({*proposals.query_ids, *proposals.candidate_ids})
-    extras = _extras(arguments, names, options, proposals)
-    read = read_runs(arguments, qrels, names, products=extras.products, further=extras.negatives)
-    runs = [run for _, run in read]
-    evidence = assemble_evidence(qrels, proposals, runs, missing=arguments.missing, extras=extras)
-    return evidence, [
-        *options.notes,
-        *names.notes,
-        *(f"run {run.name!r}: {note}" for run in runs for note in run.notes),
-        *_unknown_notes(qrels, runs),
+    files = InputFiles(arguments, "the labels")
+    qrels = files.labels(arguments.qrels)
+    proposals = files.proposals(arguments.proposals)
+    extras = _extras(arguments, files, proposals)
+    runs = [
+        run
+        for _, run in read_runs(
+            arguments, qrels, files.names, products=extras.products, further=extras.negatives
+        )
     ]
+    files.note_runs(runs)
+    evidence = assemble_evidence(qrels, proposals, runs, missing=arguments.missing, extras=extras)
+    return evidence, [*files.notes, *_unknown_notes(qrels, runs)]
 
 
-def _extras(
-    arguments: argparse.Namespace,
-    names: MatchedNames,
-    options: VoteOptions,
-    proposals: Proposals,
-) -> Extras:
+def _extras(arguments: argparse.Namespace, files: InputFiles, proposals: Proposals) -> Extras:
     """Return what was given beyond labels, proposals and runs, under the names of the labels."""
+    names = files.names
     products = metadata_products(arguments, names.notes)
     if products is not None:
         products = names.mapping(products, str(arguments.metadata))
     unit = chosen_unit(arguments.unit, arguments.metadata, products).named(names)
     if arguments.unit:
         unit.refuse_strangers(proposals.query_ids, arguments.metadata)
-    votes = None
-    if arguments.votes:
-        votes = read_votes(arguments.votes, options)
-        pairs = names.pairs([row[:2] for row in votes.rows], str(arguments.votes))
-        rows = zip(pairs, votes.rows, strict=True)
-        votes = replace(votes, rows=tuple((*pair, *row[2:]) for pair, row in rows))
     attributes = {
         name: names.mapping(read_attribute(arguments.attributes, name), str(arguments.attributes))
         for name in arguments.attribute
@@ -234,7 +215,7 @@ def _extras(
         products=products,
         unit_of=unit.unit_of or {},
         unit_name=unit.name,
-        votes=votes,
+        votes=files.votes(arguments.votes) if arguments.votes else None,
         attributes=attributes,
         negatives=names.pairs(negatives, str(arguments.negatives)),
         contamination=arguments.contamination,

@@ -12,10 +12,12 @@ from lookalike.bias.evidence.files import read_attribute, read_votes
 from lookalike.cli.inputs import VOTES, file_option
 from lookalike.cli.output import Report
 from lookalike.cli.vector_options import add_vectors, read_one
+from lookalike.cli.vote_options import add_vote_options, vote_options
 from lookalike.core.arrays import Bools, Float32s
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.named_images import vectors_by_name
+from lookalike.io.vote_options import VoteOptions
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -37,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--attribute", action="append", default=[], metavar="NAME", help="column of --attributes"
     )
     add_vectors(parser)
+    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -50,7 +53,8 @@ def run(arguments: argparse.Namespace) -> Report:
         raise InputError("--attributes and --attribute go together")
     if not arguments.attribute and not arguments.vectors:
         raise InputError("pairs are grouped by --attribute or --vectors: name one")
-    pairs, is_contested = _pairs(arguments)
+    options = vote_options(arguments)
+    pairs, is_contested = _pairs(arguments, options)
     values: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
     for name in arguments.attribute:
         of_image = read_attribute(arguments.attributes, name)
@@ -75,13 +79,14 @@ def run(arguments: argparse.Namespace) -> Report:
             ],
         },
         table=Table(HEADER, rows),
+        notes=options.notes,
     )  # fmt: skip
 
 
-def _pairs(arguments: argparse.Namespace) -> tuple[list[Pair], Bools]:
+def _pairs(arguments: argparse.Namespace, options: VoteOptions) -> tuple[list[Pair], Bools]:
     """Return the pairs of two votes and more, and on which of them votes differ."""
     votes: dict[Pair, list[int]] = {}
-    for query, candidate, _, value in read_votes(arguments.votes).rows:
+    for query, candidate, _, value in read_votes(arguments.votes, options).rows:
         votes.setdefault((query, candidate), []).append(value)
     several = {pair: given for pair, given in votes.items() if len(given) > 1}
     if not several:

@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> Report:
             *names.notes,
             "identity: vsd_hr is the share of k places that hold another photo of the product, "
             "so it stays below 1 where a product has fewer than k others; Success is the share "
-            "of queries that find one. Table 4 of the paper mixes the two"
+            "of queries that find one. Table 4 of the paper mixes the two",
         ],
     )
 

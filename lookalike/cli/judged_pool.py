@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from lookalike.bias.evidence.files import read_proposals, read_votes
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.inputs import PROPOSALS, VOTES, file_option
-from lookalike.cli.unit_option import UnitChoice
+from lookalike.cli.unit_option import file_unit
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.core.arrays import Floats
-from lookalike.io.runs import read_run
 from lookalike.planning.pool_files import NamedPool, named_pool
 from lookalike.stats.units import QUERY
 
@@ -21,23 +21,28 @@ def add_judged_pool(parser: argparse.ArgumentParser) -> None:
         required=True, action="append",
     )  # fmt: skip
     file_option(parser, "--votes", VOTES, required=True)
+    add_vote_options(parser)
 
 
 def read_judged_pool(
-    arguments: argparse.Namespace, unit: UnitChoice | None = None
-) -> tuple[NamedPool, Floats]:
-    """Return the pool, and what each judge said of each pair, as `NamedPool.votes` does.
+    arguments: argparse.Namespace, *, has_unit: bool = False
+) -> tuple[NamedPool, Floats, list[str]]:
+    """Return the pool, each judge's answers about each pair, and notes on the files.
+
+    Answers are as `NamedPool.votes` gives them.
 
     Args:
         arguments: with the files.
-        unit: of the queries; None: each query is one.
+        has_unit: whether --unit and --metadata say the unit of queries; else each query is one.
 
     Raises:
         InputError, Refused: files that cannot be used.
         OSError: if a file cannot be opened.
     """
-    runs = [read_run(path) for path in arguments.run]
-    proposals = read_proposals(arguments.proposals)
+    files = InputFiles(arguments, "the proposals")
+    proposals = files.proposals(arguments.proposals)
+    unit = file_unit(arguments, files.names) if has_unit else None
+    runs = files.runs(arguments.run)
     if unit is not None:
         unit.refuse_strangers(proposals.query_ids, arguments.metadata)
     named = named_pool(
@@ -46,5 +51,5 @@ def read_judged_pool(
         unit_of=unit.unit_of if unit else None,
         unit=unit.name if unit else QUERY,
     )
-    votes = read_votes(arguments.votes)
-    return named, named.votes(votes.rows, len(votes.annotators))
+    votes = files.votes(arguments.votes)
+    return named, named.votes(votes.rows, len(votes.annotators)), files.notes

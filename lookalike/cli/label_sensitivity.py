@@ -10,7 +10,7 @@ import numpy as np
 from lookalike.cli.judged_pool import add_judged_pool, read_judged_pool
 from lookalike.cli.options import comma_list, seed
 from lookalike.cli.output import Report
-from lookalike.cli.unit_option import add_metadata, file_unit
+from lookalike.cli.unit_option import add_metadata
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.planning.label_sensitivity import Sensitivity, label_sensitivity
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if arguments.panels < 2:
         raise InputError(f"--panels {arguments.panels}: a spread takes two at least")
-    named, votes = read_judged_pool(arguments, file_unit(arguments))
+    named, votes, notes = read_judged_pool(arguments, has_unit=True)
     found = label_sensitivity(
         named.pool,
         votes,
@@ -75,7 +75,10 @@ def run(arguments: argparse.Namespace) -> Report:
             ],
         },
         table=Table(HEADER, rows),
-        notes=["pairs on which all voters agree never turn: the spread errs to the small side"],
+        notes=[
+            *notes,
+            "pairs on which all voters agree never turn: the spread errs to the small side",
+        ],
     )  # fmt: skip
 
 

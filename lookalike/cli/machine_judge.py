@@ -16,16 +16,16 @@ from lookalike.agreement.machine_judge import (
     powered_share,
     trial,
 )
-from lookalike.bias.evidence.files import Proposals, read_proposals, read_votes
+from lookalike.bias.evidence.files import Proposals, VoteTable
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.inputs import VOTES, file_option
 from lookalike.cli.output import Report
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_qrels
-from lookalike.io.runs import read_run
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -58,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--own", action="append", default=[], metavar="MODEL",
         help="a model of the proposals that is of the machine's family; once per model",
     )  # fmt: skip
+    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -71,10 +72,12 @@ def run(arguments: argparse.Namespace) -> Report:
         raise InputError("a trial takes --answers or --run, one of both")
     if arguments.own and arguments.proposals is None:
         raise InputError("--own says nothing without --proposals")
-    proposals = None if arguments.proposals is None else read_proposals(arguments.proposals)
-    pairs, s, d = _panel(arguments, proposals)
+    files = InputFiles(arguments, "the votes")
+    votes = files.votes(arguments.votes)
+    proposals = None if arguments.proposals is None else files.proposals(arguments.proposals)
+    pairs, s, d = _panel(votes, proposals)
     labels = np.where(s + d > 0, (s > d).astype(np.float64), np.nan)
-    answers = _answers(arguments, pairs, labels)
+    answers = _answers(arguments, files, pairs, labels)
     queries = np.unique([query for query, _ in pairs], return_inverse=True)[1].astype(np.int64)
     strata = {} if proposals is None else _by_rank(proposals, pairs)
     found = trial(s, d, answers, strata, units=queries)
@@ -112,15 +115,12 @@ def run(arguments: argparse.Namespace) -> Report:
             "share_similar": experts, "powered": {"value": share, **as_json(ends)},
         },
         table=Table(HEADER, rows),
-        notes=[NO_LABEL] if not found.strata[2].n_pairs else [],
+        notes=[*files.notes, *([] if found.strata[2].n_pairs else [NO_LABEL])],
     )  # fmt: skip
 
 
-def _panel(
-    arguments: argparse.Namespace, proposals: Proposals | None
-) -> tuple[list[Pair], Ints, Ints]:
+def _panel(votes: VoteTable, proposals: Proposals | None) -> tuple[list[Pair], Ints, Ints]:
     """Return the pairs judged or proposed, and their votes."""
-    votes = read_votes(arguments.votes)
     at: dict[Pair, int] = {}
     for query, candidate, _, _ in votes.rows:
         at.setdefault((query, candidate), len(at))
@@ -132,14 +132,15 @@ def _panel(
     return list(at), counts[:, 1], counts[:, 0]
 
 
-def _answers(arguments: argparse.Namespace, pairs: list[Pair], labels: Floats) -> Floats:
+def _answers(
+    arguments: argparse.Namespace, files: InputFiles, pairs: list[Pair], labels: Floats
+) -> Floats:
     """Return what the machine says of each pair, NaN for nothing."""
     if arguments.answers is not None:
-        said = {
-            (query, candidate): label for query, candidate, label in read_qrels(arguments.answers)
-        }
+        answers = files.labels(arguments.answers)
+        said = {(query, candidate): label for query, candidate, label in answers}
         return np.array([said.get(pair, np.nan) for pair in pairs], dtype=np.float64)
-    by_query = read_run(arguments.run).by_query()
+    by_query = files.run(arguments.run).by_query()
     scores = np.array([by_query.get(q, {}).get(c, np.nan) for q, c in pairs], dtype=np.float64)
     try:
         return answers_by_score(scores, labels)

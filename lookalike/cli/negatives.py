@@ -6,11 +6,11 @@ import argparse
 import json
 from pathlib import Path
 
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.options import seed
 from lookalike.cli.output import Report
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_products, read_qrels
-from lookalike.io.runs import read_run
 from lookalike.io.writers import write_csv
 from lookalike.metrics.negatives import draw_negatives
 
@@ -42,6 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", dest="drawn", type=Path, required=True, metavar="FILE", help="CSV to write"
     )
+    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -51,13 +52,16 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: with file, line and reason, or an empty band.
         OSError: if a file cannot be opened.
     """
+    files = InputFiles(arguments, "the labels")
+    qrels = files.labels(arguments.qrels)
+    products = files.products(arguments.metadata) if arguments.metadata else None
     drawn = draw_negatives(
-        read_qrels(arguments.qrels),
-        [read_run(path) for path in arguments.reference],
+        qrels,
+        files.runs(arguments.reference),
         band=_band(arguments.band),
         seed=arguments.seed,
         per_positive=arguments.per_positive,
-        products=read_products(arguments.metadata) if arguments.metadata else None,
+        products=products,
     )
     if not drawn.pairs:
         raise InputError("no candidate is left to draw from")
@@ -75,6 +79,7 @@ def run(arguments: argparse.Namespace) -> Report:
         title="Random negatives",
         text=json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
         data=summary,
+        notes=files.notes,
     )
 
 

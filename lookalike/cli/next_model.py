@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from lookalike.bias.evidence.files import read_proposals
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.inputs import PROPOSALS, file_option
 from lookalike.cli.output import Report
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_qrels
-from lookalike.io.runs import read_run
 from lookalike.planning.designs import Costs
 from lookalike.planning.next_model import Newcomer, builders_as_newcomers, next_models
 from lookalike.planning.pool_files import named_pool, with_newcomers
@@ -48,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--missing", choices=("error", "worst"), default="error",
         help="pairs without a score: refuse the run, or rank them below all others",
     )  # fmt: skip
+    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -60,15 +60,16 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.judges < 1:
         raise InputError(f"--judges {arguments.judges} is below 1")
     costs = Costs(seconds=arguments.seconds)
-    proposals = read_proposals(arguments.proposals)
-    runs = [read_run(path) for path in arguments.run]
+    files = InputFiles(arguments, "the proposals")
+    proposals = files.proposals(arguments.proposals)
+    runs = files.runs(arguments.run)
     newcomers = [run for run in runs if run.name not in proposals.generators]
     builders = [run.name for run in runs if run.name in proposals.generators]
     sampled = set(proposals.query_ids).intersection(*(run.query_ids for run in newcomers))
     named = named_pool(
         with_newcomers(proposals, newcomers, sampled), runs, missing=arguments.missing
     )
-    labels = named.labels(read_qrels(arguments.qrels))
+    labels = named.labels(files.labels(arguments.qrels))
     found = next_models(named.pool, labels, builders)
     checks = builders_as_newcomers(named.pool, labels, builders)
     rows = [
@@ -86,7 +87,10 @@ def run(arguments: argparse.Namespace) -> Report:
             "builders": [dict(zip(HEADER, row, strict=True)) for row in rows[len(found) :]],
         },
         table=Table(HEADER, rows),
-        notes=[f"{len(sampled)} of {len(proposals.query_ids)} queries, {named.pool.depth} deep"],
+        notes=[
+            *files.notes,
+            f"{len(sampled)} of {len(proposals.query_ids)} queries, {named.pool.depth} deep",
+        ],
     )
 
 

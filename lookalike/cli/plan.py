@@ -13,6 +13,7 @@ from lookalike.cli.plan_backtests import design_report, spread_report
 from lookalike.cli.plan_inputs import DESIGNS, OF_DESIGNS, has_pilot, read_pilot, several
 from lookalike.cli.simulate import add_world_options, world_options
 from lookalike.cli.unit_option import add_metadata, unit_json
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -62,6 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     file_option(labels, "--votes", "query,candidate,annotator,value")
     file_option(labels, "--qrels", "labels, where votes are lost")
     add_metadata(pilot)
+    add_vote_options(pilot)
     pilot.add_argument(
         "--backtest-spread", type=float, metavar="SHARE",
         help="of its queries, as a pilot of the pilot; no design is tried out",
@@ -96,7 +98,10 @@ def run(arguments: argparse.Namespace) -> Report:
     goals = Goals(arguments.width, arguments.order)
     given = {"seconds": arguments.seconds, "hourly": arguments.hourly}
     costs = Costs(**{name: value for name, value in given.items() if value is not None})
-    pilot = read_pilot(arguments) if has_pilot(arguments) else _assumed(arguments, designs)
+    if has_pilot(arguments):
+        pilot, reading = read_pilot(arguments)
+    else:
+        pilot, reading = _assumed(arguments, designs), []
     goals.refuse_order_of_one(pilot.pool.models)
     found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
     if not found:
@@ -115,7 +120,7 @@ def run(arguments: argparse.Namespace) -> Report:
             **unit_json(pilot.pool),
         },
         table=Table(HEADER, [_row(one) for one in found]),
-        notes=list(_notes(arguments, pilot)),
+        notes=[*reading, *_notes(arguments, pilot)],
     )
 
 

@@ -23,12 +23,13 @@ def spread_report(arguments: argparse.Namespace) -> Report:
         raise InputError(f"{', '.join(beside)}: --backtest-spread tries no design out")
     if not has_pilot(arguments):
         raise InputError("--backtest-spread is of a pilot: --proposals or --release too")
-    pilot = read_pilot(arguments)
+    pilot, notes = read_pilot(arguments)
     one = estimate(pilot.pool, majority_labels(pilot.votes), [], [arguments.measure]).measures[0]
     found = backtest(
         one.by_query, arguments.backtest_spread, groups=one.groups, seed=arguments.seed
     )
     return Report(
+        notes=notes,
         title="A backtest of a pilot's spread",
         text=(
             f"{arguments.measure}, {found.n_pilots} pilots of {found.n_queries} of "
@@ -48,7 +49,7 @@ def design_report(arguments: argparse.Namespace) -> Report:
         raise InputError(f"{', '.join(beside)}: --backtest-design is of all queries of the pilot")
     if not has_pilot(arguments):
         raise InputError("--backtest-design is of a pilot: --proposals or --release too")
-    pilot = read_pilot(arguments)
+    pilot, notes = read_pilot(arguments)
     default = {"depth": str(pilot.pool.depth), "judges": "1", "share": "1"}
     parts = []
     for name, text in default.items():
@@ -61,6 +62,7 @@ def design_report(arguments: argparse.Namespace) -> Report:
         pilot, design, arguments.measure, arguments.backtest_design, seed=arguments.seed
     )
     return Report(
+        notes=notes,
         title="A backtest of a design",
         text=(
             f"{arguments.measure}, depth {design.depth}, {design.n_judges} of the votes of a pair, "

@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from lookalike.bias.evidence.files import read_proposals, read_votes
+from lookalike.bias.evidence.files import read_votes
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.simulate import HOW_CLOSE, world_options
 from lookalike.cli.unit_option import file_unit
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_qrels
-from lookalike.io.runs import read_run
 from lookalike.planning.pilot import Pilot
 from lookalike.planning.pool_files import named_pool
 from lookalike.release.format.layout import ALL_TABLES
@@ -40,8 +39,8 @@ def several(given: str | None, default: str, option: str, kind: Callable[[str], 
     return list(dict.fromkeys(found))
 
 
-def read_pilot(arguments: argparse.Namespace) -> Pilot:
-    """Return the pilot that is given.
+def read_pilot(arguments: argparse.Namespace) -> tuple[Pilot, list[str]]:
+    """Return the pilot that is given, and notes on its files.
 
     Raises:
         InputError, Refused: files or options that cannot be used.
@@ -53,18 +52,20 @@ def read_pilot(arguments: argparse.Namespace) -> Pilot:
     if assumed:
         raise InputError(f"{', '.join(assumed)}: assumptions say nothing beside a pilot")
     if arguments.release is not None:
-        return _released(arguments)
-    unit = file_unit(arguments)
+        return _released(arguments), []
     if not arguments.run or not (arguments.votes or arguments.qrels):
         raise InputError("a pilot takes --proposals, --run, and --votes or --qrels")
-    runs = [read_run(path) for path in arguments.run]
-    proposals = read_proposals(arguments.proposals)
+    files = InputFiles(arguments, "the proposals")
+    proposals = files.proposals(arguments.proposals)
+    unit = file_unit(arguments, files.names)
+    runs = files.runs(arguments.run)
     unit.refuse_strangers(proposals.query_ids, arguments.metadata)
     named = named_pool(proposals, runs, unit_of=unit.unit_of, unit=unit.name)
     if arguments.qrels:
-        return Pilot.of(named.pool, named.labels(read_qrels(arguments.qrels))[:, None])
-    votes = read_votes(arguments.votes)
-    return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))
+        labels = named.labels(files.labels(arguments.qrels))
+        return Pilot.of(named.pool, labels[:, None]), files.notes
+    votes = files.votes(arguments.votes)
+    return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators))), files.notes
 
 
 def has_pilot(arguments: argparse.Namespace) -> bool:

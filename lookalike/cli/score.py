@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lookalike.cli.drawn_negatives import add_negatives, read_drawn
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.output import Report
 from lookalike.cli.run_options import (
     add_missing,
@@ -26,9 +27,8 @@ from lookalike.cli.score_release import (
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.cli.score_vsd_task import score_on_vsd_task
 from lookalike.cli.unit_option import add_unit, chosen_unit, metadata_products
-from lookalike.cli.vote_options import add_vote_options, vote_options
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_qrels
 from lookalike.io.matched_names import MatchedNames
 from lookalike.io.tables import Qrels
 from lookalike.metrics.match import refuse_strangers
@@ -130,9 +130,8 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.min_rel is not None and arguments.min_rel < 1:
         raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
     min_rel = TREC_LEVEL if arguments.trec and not arguments.min_rel else arguments.min_rel
-    options = vote_options(arguments)
-    qrels = read_qrels(arguments.qrels, min_rel=min_rel, options=options)
-    names = MatchedNames({*qrels.query_ids, *qrels.candidate_ids})
+    files = InputFiles(arguments, "the labels")
+    qrels, names = files.labels(arguments.qrels, min_rel=min_rel), files.names
     products = _products(arguments, names)
     _check_products(arguments, qrels, products)
     measures = _measures(arguments.measures, products)
@@ -164,7 +163,7 @@ def run(arguments: argparse.Namespace) -> Report:
         data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored, intervals=intervals),
         table=as_table(qrels, scored, by_query=by_query, intervals=intervals),
         notes=[
-            *options.notes,
+            *files.options.notes,
             *names.notes,
             *list_notes(scored),
             *_product_notes(arguments, qrels, products),

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if arguments.top < 1:
         raise InputError(f"--top {arguments.top} is below 1")
-    named, votes = read_judged_pool(arguments)
+    named, votes, notes = read_judged_pool(arguments)
     (measure,) = checked_measures([arguments.measure], named.pool.depth)
     found = second_opinions(named.pool, votes, measure)
     rows = []
@@ -64,5 +64,5 @@ def run(arguments: argparse.Namespace) -> Report:
         text="\n".join(table(cells)) + "\n",
         data={"measure": measure, "pairs": [dict(zip(HEADER, row, strict=True)) for row in rows]},
         table=Table(HEADER, rows),
-        notes=["each pair is turned alone; a pair without votes counts as different"],
+        notes=[*notes, "each pair is turned alone; a pair without votes counts as different"],
     )

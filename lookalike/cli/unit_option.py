@@ -117,15 +117,21 @@ def metadata_products(
     return read_products(metadata, notes)
 
 
-def file_unit(arguments: argparse.Namespace) -> UnitChoice:
+def file_unit(arguments: argparse.Namespace, names: MatchedNames | None = None) -> UnitChoice:
     """Return the unit of queries by the options --unit and --metadata.
+
+    Args:
+        arguments: with the options.
+        names: of images; the unit has them.
 
     Raises:
         InputError: a column that --metadata lacks, or no such file.
     """
     unit, metadata = arguments.unit, arguments.metadata
     by_product = metadata is not None and unit in (None, PRODUCT)
-    return chosen_unit(unit, metadata, read_products(metadata) if by_product else None)
+    notes = None if names is None else names.notes
+    choice = chosen_unit(unit, metadata, read_products(metadata, notes) if by_product else None)
+    return choice if names is None else choice.named(names)
 
 
 def unit_json(pool: RankedPool) -> dict[str, Any]:

@@ -9,13 +9,12 @@ from functools import partial
 
 import numpy as np
 
-from lookalike.bias.evidence.files import read_proposals
+from lookalike.cli.input_files import InputFiles
 from lookalike.cli.inputs import PROPOSALS, file_option
 from lookalike.cli.unit_option import add_metadata, file_unit
+from lookalike.cli.vote_options import add_vote_options
 from lookalike.core.arrays import Floats
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_qrels
-from lookalike.io.runs import read_run
 from lookalike.planning.estimates import undrawn
 from lookalike.planning.pool_files import NamedPool, named_pool, read_round
 from lookalike.planning.rounds import Round
@@ -59,6 +58,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         action="append", default=[], dest="rounds",
     )  # fmt: skip
     add_metadata(parser)
+    add_vote_options(parser)
     parser.add_argument(
         "--drawn-only", action="store_true",
         help="leave out labels of pairs that were open in a round and that none drew",
@@ -80,19 +80,21 @@ def read_files(arguments: argparse.Namespace) -> RoundFiles:
         return _of_release(arguments)
     if missing := [f"--{name}" for name in ("proposals", "run") if not getattr(arguments, name)]:
         raise InputError(f"{', '.join(missing)} missing: give these files, or --release alone")
-    runs = [read_run(path) for path in arguments.run]
-    proposals, unit = read_proposals(arguments.proposals), file_unit(arguments)
+    files = InputFiles(arguments, "the proposals")
+    proposals = files.proposals(arguments.proposals)
+    unit = file_unit(arguments, files.names)
+    runs = files.runs(arguments.run)
     unit.refuse_strangers(proposals.query_ids, arguments.metadata)
     named = named_pool(
         proposals, runs, missing=arguments.missing, unit_of=unit.unit_of, unit=unit.name
     )
     labels = np.full(named.pool.n_pairs, np.nan)
     if arguments.qrels is not None:
-        labels = named.labels(read_qrels(arguments.qrels))
+        labels = named.labels(files.labels(arguments.qrels))
     rounds = [read_round(path, named) for path in arguments.rounds]
     if arguments.drawn_only and not rounds:
         raise InputError("--drawn-only says nothing without --round")
-    return _kept(named, labels, rounds, drawn_only=arguments.drawn_only)
+    return _kept(named, labels, rounds, files.notes, drawn_only=arguments.drawn_only)
 
 
 def _of_release(arguments: argparse.Namespace) -> RoundFiles:
