@@ -7,13 +7,12 @@ import json
 from collections.abc import Mapping
 
 from lookalike.agreement.aggregate import NEGATIVES, RULES, TIES, aggregate
-from lookalike.agreement.votes import read_truth, read_votes
+from lookalike.agreement.grades import Scale
+from lookalike.agreement.votes import read_truth
 from lookalike.cli.output import Report
-from lookalike.cli.vote_options import add_vote_options, vote_options
+from lookalike.cli.votes_source import add_votes_source, read_given_votes
 from lookalike.io.documents import Table
-from lookalike.io.errors import InputError
 from lookalike.io.matched_names import MatchedNames
-from lookalike.release.opened import open_release
 
 DESCRIPTION = "Give each item one label from its votes, with agreement, and accuracy against truth."
 EXAMPLE = "lookalike aggregate votes.csv --rule dawid-skene --truth truth.csv"
@@ -21,20 +20,7 @@ EXAMPLE = "lookalike aggregate votes.csv --rule dawid-skene --truth truth.csv"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "votes",
-        type="input",
-        nargs="?",
-        metavar="VOTES",
-        help="CSV or parquet with item,worker,label or query,candidate,annotator,value; a "
-        "release's judgements; or Label Studio's JSON",
-    )
-    parser.add_argument(
-        "--release",
-        type="input",
-        metavar="RELEASE",
-        help="folder or zip, in place of VOTES: its votes that count; an item is “query image”",
-    )
+    add_votes_source(parser, "an item is “query image”")
     parser.add_argument(
         "--truth", type="input", metavar="FILE", help="CSV with the columns item,truth"
     )
@@ -57,7 +43,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the label that ties become, where none of two labels is one of "
         f"{', '.join(NEGATIVES)}",
     )
-    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -67,45 +52,31 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: bad rows, all of them named, or votes that the rule cannot aggregate.
     """
     truth = read_truth(arguments.truth) if arguments.truth else None
-    if (arguments.votes is None) == (arguments.release is None):
-        raise InputError("give either VOTES or --release")
-    tie, rule, similar_from = arguments.tie or "negative", arguments.rule or "majority", None
-    options = vote_options(arguments)
-    notes = options.notes
-    if arguments.release is None:
-        votes = read_votes(arguments.votes, options)
-    else:
-        with open_release(arguments.release) as release:
-            rule = arguments.rule or ("median" if release.scale else "majority")
-            votes, tie = release.votes(graded=rule == "median"), arguments.tie or release.tie
-            similar_from = release.scale.similar_from if release.scale else None
-            notes += release.caveats
-            if n_ruled := release.table("rulings").num_rows:
-                notes.append(
-                    f"these are votes alone: rulings decide {n_ruled} labels of the release"
-                )
+
+    def rule(scale: Scale | None) -> str:
+        return str(arguments.rule or ("median" if scale else "majority"))
+
+    given = read_given_votes(arguments, lambda scale: rule(scale) == "median")
+    votes, notes = given.votes, given.notes
+    if given.n_ruled:
+        notes.append(f"these are votes alone: rulings decide {given.n_ruled} labels of the release")
     if truth is not None:
         names = MatchedNames(votes.items, "the votes")
         truth = names.mapping(truth, str(arguments.truth))
         notes += names.notes
-    pairs = votes.pairs
-    if arguments.release is not None:
-        pairs = [
-            (query, image) for query, _, image in (item.partition(" ") for item in votes.items)
-        ]
     result = aggregate(
         votes,
-        rule=rule,
-        tie=tie,
+        rule=rule(given.scale),
+        tie=arguments.tie or given.tie or "negative",
         negative=arguments.negative,
         truth=truth,
-        similar_from=similar_from,
+        similar_from=given.scale.similar_from if given.scale else None,
     )
     return Report(
-        title=f"Labels of {arguments.votes or arguments.release}",
+        title=f"Labels of {given.name}",
         text=json.dumps(result, ensure_ascii=False, indent=1) + "\n",
         data=result,
-        table=_table(result["labels"], pairs, notes),
+        table=_table(result["labels"], votes.pairs, notes),
         notes=notes,
     )
 

@@ -14,12 +14,9 @@ from lookalike.agreement.intervals import (
     WHAT_VARIES,
     CoefficientIntervals,
 )
-from lookalike.agreement.votes import read_votes
 from lookalike.cli.output import Report
-from lookalike.cli.vote_options import add_vote_options, vote_options
+from lookalike.cli.votes_source import add_votes_source, read_given_votes
 from lookalike.io.documents import Table
-from lookalike.io.errors import InputError
-from lookalike.release.opened import open_release
 from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import TEXT, table
 
@@ -38,27 +35,13 @@ EXAMPLE = "lookalike agreement votes.csv --json"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "votes",
-        type="input",
-        nargs="?",
-        metavar="VOTES",
-        help="CSV or parquet with item,worker,label or query,candidate,annotator,value; a "
-        "release's judgements; or Label Studio's JSON",
-    )
-    parser.add_argument(
-        "--release",
-        type="input",
-        metavar="RELEASE",
-        help="folder or zip, in place of VOTES: its votes that count; with --ordinal its grades",
-    )
+    add_votes_source(parser, "with --ordinal its grades")
     parser.add_argument(
         "--ordinal",
         action="store_true",
         help="the labels are grades, 0 to 99: also Krippendorff's ordinal alpha, and how often two "
         "grades differ by one at most; alpha without this is nominal",
     )
-    add_vote_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -67,15 +50,8 @@ def run(arguments: argparse.Namespace) -> Report:
     Raises:
         InputError: bad rows, all of them named.
     """
-    if (arguments.votes is None) == (arguments.release is None):
-        raise InputError("give either VOTES or --release")
-    options = vote_options(arguments)
-    notes = options.notes
-    if arguments.release is None:
-        votes = read_votes(arguments.votes, options)
-    else:
-        with open_release(arguments.release) as release:
-            votes, notes = release.votes(graded=arguments.ordinal), release.caveats
+    given = read_given_votes(arguments, lambda scale: arguments.ordinal)
+    votes = given.votes
     figures = asdict(measure_agreement(votes))
     intervals = vote_intervals(votes, is_graded=arguments.ordinal)
     prevalence = dict(zip(votes.labels, figures.pop("prevalence"), strict=False))
@@ -87,14 +63,14 @@ def run(arguments: argparse.Namespace) -> Report:
     values = [*items.items(), *((f"prevalence of {name}", p) for name, p in prevalence.items())]
     rows = [(name, value, *_ends(shown.get(name))) for name, value in values]
     return Report(
-        title=f"Agreement on {arguments.votes or arguments.release}",
+        title=f"Agreement on {given.name}",
         text="\n".join(table([TEXT_HEADER, *map(_cells, rows)])) + "\n",
         data=items | {
             "prevalence": prevalence, "level": LEVEL,
             "intervals": {name: of.as_json() for name, of in shown.items()},
         },
         table=Table(HEADER, rows),
-        notes=[*notes, WHAT_VARIES, *_reasons(shown)],
+        notes=[*given.notes, WHAT_VARIES, *_reasons(shown)],
     )  # fmt: skip
 
 

@@ -58,6 +58,8 @@ _SIGNATURES: list[tuple[int, bytes, str]] = [
     (0, b"8BPS", "Photoshop"),
     (0, b"FUJIFILMCCD-RAW", "Fujifilm raw"),
     (0, b"SIMPLE  =", "FITS"),
+    (0, b"\x00\x00\x01\x00", "icon (ICO)"),
+    (0, b"\x0a\x05\x01\x08", "PCX"),
     (0, b"gimp xcf", "GIMP"),
     (0, b"v/1\x01", "OpenEXR"),
     (0, b"\xff\x4f\xff\x51", "JPEG 2000"),

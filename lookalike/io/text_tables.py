@@ -85,7 +85,7 @@ def detect_separator(text: str) -> tuple[str, str]:
     first rows have the same number of cells, of several the one with most cells.
     """
     first, _, rest = text.partition("\n")
-    if hint := EXCEL_HINT.match(first.strip().strip('"')):
+    if hint := EXCEL_HINT.match(first.strip(' \r\n"')):
         return hint[1], rest
     best, most = ",", (0.0, 1)
     for separator in SEPARATORS:

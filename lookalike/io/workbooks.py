@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lookalike.core.unpacking import DAMAGES, why_too_much
 from lookalike.io.errors import InputError
 from lookalike.io.text_tables import TextRow
+from lookalike.io.workbook_cells import odd_cells
 
 OLE = b"\xd0\xcf\x11\xe0"
 ZIP = b"PK\x03\x04"
@@ -47,11 +48,12 @@ def read_workbook(content: bytes, name: str) -> Sheet:
     """Return the first sheet that holds anything.
 
     Whole numbers have no decimal places, dates are written as 2026-01-31, formulas as the value
-    that was stored with them.
+    that was stored with them. Every row of a merged range has its value. Errors of .xlsx stand as
+    they are shown, such as `#N/A`.
 
     Raises:
-        WorkbookError: no workbook, protected by a password, damaged, empty, or far larger than
-            its file.
+        WorkbookError: no workbook, protected by a password, damaged, empty, far larger than its
+            file, or with formulas whose values were not stored.
     """
     from python_calamine import (  # noqa: PLC0415  (of the extras, as few need it)
         CalamineError,
@@ -73,7 +75,33 @@ def read_workbook(content: bytes, name: str) -> Sheet:
     filled = [title for title, rows in sheets.items() if rows]
     if not filled:
         raise WorkbookError(f"{name} is empty: no sheet holds anything.")
-    return Sheet(filled[0], kind, sheets[filled[0]], tuple(filled[1:]))
+    title = filled[0]
+    rows = sheets[title] if content.startswith(OLE) else _with_errors(content, name, title, sheets)
+    return Sheet(title, kind, rows, tuple(filled[1:]))
+
+
+def _with_errors(
+    content: bytes, name: str, title: str, sheets: dict[str, list[TextRow]]
+) -> list[TextRow]:
+    """Return the rows of a sheet with the errors of its cells, which the reader leaves empty.
+
+    Raises:
+        WorkbookError: formulas have no values.
+    """
+    odd = odd_cells(content, title)
+    lost = [cell for cell in odd if not cell.error]
+    if lost:
+        rows = ", ".join(str(row) for row in sorted({cell.row for cell in lost})[:5])
+        raise WorkbookError(
+            f"{name}: {len(lost):,} formulas of the sheet “{title}” have no value (rows {rows}). "
+            "Open it in the spreadsheet, which computes them, and save it again."
+        )
+    by_number = {row.number: row for row in sheets[title]}
+    for cell in odd:
+        row = by_number.setdefault(cell.row, TextRow(cell.row, cell.row, []))
+        row.cells.extend([""] * (cell.column - len(row.cells)))
+        row.cells[cell.column - 1] = cell.error
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def _kind(content: bytes, name: str) -> str:
@@ -100,12 +128,14 @@ def _kind(content: bytes, name: str) -> str:
 
 def _rows(workbook: object, title: str) -> list[TextRow]:
     sheet = workbook.get_sheet_by_name(title)  # type: ignore[attr-defined]
-    rows = []
-    for number, values in enumerate(sheet.to_python(skip_empty_area=False), start=1):
-        cells = [cell_text(value) for value in values]
-        if any(cells):
-            rows.append(TextRow(number, number, cells))
-    return rows
+    table = [
+        [cell_text(value) for value in values] for values in sheet.to_python(skip_empty_area=False)
+    ]
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        if top < len(table) and left < len(table[top]):
+            for row in table[top + 1 : bottom + 1]:
+                row[left] = table[top][left]
+    return [TextRow(number, number, cells) for number, cells in enumerate(table, 1) if any(cells)]
 
 
 def cell_text(value: object) -> str:

@@ -27,11 +27,13 @@ POSES = {
 KINDS = {"1": "upper", "2": "lower", "3": "full"}
 SOURCES = {"1": "shop", "2": "consumer"}
 ATTRIBUTE_KINDS = {"1": "texture", "2": "fabric", "3": "shape", "4": "part", "5": "style"}
-# Liu et al. (CVPR 2016), README and list_eval_partition.txt of each benchmark
+# Counts of Liu et al. (CVPR 2016) and of each benchmark's README. They never refuse a folder: other
+# counts are reported. IN_SHOP: the splits add up to the images; 3,997 + 3,985 products.
 IN_SHOP = {
     **{"images": 52_712, "products": 7_982},
     **{"train": 25_882, "query": 14_218, "gallery": 12_612},
 }
+# From the benchmark's page alone: its split is of pairs, so there is no sum to check them by.
 CONSUMER_TO_SHOP = {"images": 239_557, "products": 33_881}
 # the fine lists number the kinds otherwise: neckline and sleeve are parts, fit is one of its own
 FINE_KINDS = {
@@ -42,7 +44,10 @@ FINE_KINDS = {
     "5": "fabric",
     "6": "fit",
 }
+# README of the fine-grained annotations; the splits add up to the images.
 FINE = {"images": 20_000, "train": 14_000, "val": 2_000, "test": 4_000}
+# The splits add up to the images. list_category_cloth.txt names 50 categories; that 46 of them
+# have images is a count by users of the data, which the authors do not state.
 ATTRIBUTES = {
     **{"images": 289_222, "classes": 46},
     **{"train": 209_222, "val": 40_000, "test": 40_000},

@@ -40,7 +40,7 @@ def votes(tmp_path: Path) -> Path:
         ]
         return {"completed_by": user, "result": results}
 
-    tasks = []
+    tasks: list[dict[str, Any]] = []
     for n in range(4):
         data = {"query": f"/data/local-files/?d=q%20{n // 2}.jpg", "candidate": f"c{n}.jpg"}
         words = ["similar", "different" if n % 2 else "similar", "different"]
