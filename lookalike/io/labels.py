@@ -46,7 +46,7 @@ def read_qrels(
     different. The folder of a data set for retrieval is read by its file of qrels. A pair that
     occurs twice with the same label counts once.
 
-    Ids lose spaces at their ends, and `7.0` is `7`.
+    Ids that differ only in spaces at their ends or in `.0` are one id.
 
     Args:
         path: the file.

@@ -1,4 +1,4 @@
-"""Ids of queries and candidates without the traces of spreadsheets and data frames."""
+"""Ids of queries and candidates that one file writes in two ways, as data frames do."""
 
 from __future__ import annotations
 
@@ -6,36 +6,41 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lookalike.io.tables import Row
-from lookalike.io.values import Code, ValueColumn, ValueKind
+from lookalike.io.values import Code, ValueColumn, ValueKind, without_traces
 
-_QUIET = frozenset({Code.CASE})  # two files may differ in capital letters alone
+# Two files may differ in capital letters alone, and single ids stay as they stand.
+_QUIET = frozenset({Code.CASE, Code.REPAIRED})
 
 
 class RepairedIds:
-    """Repairs ids as rows are read: spaces at the ends go, `121506.0` is `121506`.
+    """Gives ids that are equal without spaces at their ends and `.0` the first spelling.
 
-    What else looks damaged is only noted, since an id merges no groups.
+    An id in one spelling stays as it is, so that every file keeps its names; other files are
+    matched by `lookalike.io.matched_names`. What else looks damaged is only noted, since an id
+    merges no groups.
 
     >>> ids = RepairedIds()
-    >>> [row[1:3] for row in ids.rows([Row(1, "7.0", " a.jpg", 1), Row(2, "007", "nan", 0)])]
-    [('7', 'a.jpg'), ('007', 'nan')]
+    >>> [row[1:3] for row in ids.rows([Row(1, "7", " a.jpg", 1), Row(2, "7.0", "nan", 0)])]
+    [('7', ' a.jpg'), ('7', 'nan')]
     >>> len(ids.notes("line"))
-    4
+    2
     """
 
     def __init__(self) -> None:
         self._columns = [ValueColumn(name, ValueKind.NAME) for name in ("query", "candidate")]
-        self._repaired: tuple[dict[object, str], dict[object, str]] = ({}, {})
+        self._id_of: tuple[dict[object, str], dict[object, str]] = ({}, {})
+        self._first: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self._merged: list[str] = []
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Yield rows with repaired ids."""
-        queries, candidates = self._repaired
+        """Yield rows in which each id has one spelling."""
+        queries, candidates = self._id_of
         for row in rows:
             query, candidate = queries.get(row.query), candidates.get(row.candidate)
             if query is None:
-                query = self._first(0, row.line, row.query)
+                query = self._read(0, row.line, row.query)
             if candidate is None:
-                candidate = self._first(1, row.line, row.candidate)
+                candidate = self._read(1, row.line, row.candidate)
             if query == row.query and candidate == row.candidate:
                 yield row
             else:
@@ -48,10 +53,18 @@ class RepairedIds:
             unit: what a row of the file is called.
         """
         found = [one for column in self._columns for one in column.findings()]
-        return [one.message(unit) for one in found if one.code not in _QUIET]
+        notes = [one.message(unit) for one in found if one.code not in _QUIET]
+        if self._merged:
+            notes.append(f"{len(self._merged):,} ids are written in two ways: {self._merged[0]}")
+        return notes
 
-    def _first(self, column: int, line: int, text: Any) -> Any:
+    def _read(self, column: int, line: int, text: Any) -> Any:
         if not isinstance(text, str):  # the reader of labels and scores refuses it
             return text
-        repaired = self._repaired[column][text] = self._columns[column].add(line, text)
-        return repaired
+        self._columns[column].add(line, text)
+        first = self._first[column].setdefault(without_traces(text) or text, text)
+        self._id_of[column][text] = first
+        if first != text:
+            name = self._columns[column].name
+            self._merged.append(f"{name} {text!r} is {first!r} (first in row {line:,})")
+        return first

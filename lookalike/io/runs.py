@@ -47,8 +47,8 @@ def read_run(path: str | Path, *, lower_is_better: bool = False, depth: int | No
 
     The name is the file's stem, or the name that a TREC run carries. A parquet file may state its
     exact depth in its metadata, as `exact_depth`. Where a file has a column of ranks, pairs
-    without a rank stand below the exact depth. Ids lose spaces at their ends, and `7.0` is `7`;
-    notes of the run say so, and name ids that look damaged.
+    without a rank stand below the exact depth. Ids that differ only in spaces at their ends or in
+    `.0` are one id; notes of the run say so, and name ids that look damaged.
 
     Args:
         path: the file.

@@ -130,9 +130,18 @@ def repaired(value: str, kind: ValueKind = ValueKind.NAME) -> str:
     text = unicodedata.normalize("NFC", value).strip(_SPACES)
     if kind is ValueKind.LABEL and (number := _label_number(text)):
         return number
-    if matched := _WHOLE_FLOAT.match(text):
-        return matched[1]
-    return text
+    return without_traces(text)
+
+
+def without_traces(text: str) -> str:
+    """Return a text without spaces at its ends, a whole number without decimal places.
+
+    >>> [without_traces(text) for text in (" a ", "7.0", "7.10")]
+    ['a', '7', '7.10']
+    """
+    text = text.strip(_SPACES)
+    matched = _WHOLE_FLOAT.match(text)
+    return matched[1] if matched else text
 
 
 class ValueColumn:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import lookalike as lk
 from lookalike.agreement.votes import read_truth
 from lookalike.bias.evidence.files import read_attribute
 from lookalike.cli.main import main
@@ -83,7 +84,7 @@ def test_products_of_a_float_column_are_whole_numbers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_ids_of_data_frames_are_the_ids(
+def test_ids_that_differ_in_spaces_or_decimal_places_are_one(
     read: Callable[[Path], Any], kind: str, tmp_path: Path
 ) -> None:
     path = tmp_path / f"x.{kind}"
@@ -99,7 +100,18 @@ def test_ids_of_data_frames_are_the_ids(
         lines = [json.dumps({"query": q, "candidate": c, name: v}) for q, c, v in rows]
         written(path, "\n".join(lines) + "\n")
     found = read(path)
-    assert (found.query_ids, found.candidate_ids) == (("7",), ("12", "13", "14"))
+    assert (found.query_ids, found.candidate_ids) == (("7.0",), ("12.0", "13", "14 "))
+    assert found.labels.size == 3 if read is read_qrels else found.scores.size == 3
+
+
+def test_ids_of_a_data_frame_are_those_of_the_labels(tmp_path: Path) -> None:
+    qrels = read_qrels(written(tmp_path / "q.csv", "query,candidate,label\n7,12,1\n7,13,0\n"))
+    path = tmp_path / "r.parquet"
+    columns = {"query": [7.0, 7.0], "candidate": [12.0, 13.0], "score": [2, 1]}
+    pq.write_table(pa.table(columns), path)
+    [scored] = lk.score(qrels, read_run(path), complete=True)
+    assert scored.coverage.n_scored == 2
+    assert scored.outcomes["macro_roc_auc"].value == 1
 
 
 def test_one_pair_in_two_forms_is_a_repeated_pair(tmp_path: Path) -> None:
