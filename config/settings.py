@@ -381,6 +381,7 @@ WEBHOOK_HOSTS = env.names("WEBHOOK_HOSTS")
 # ---- the audit log ----
 AUDIT_ADDRESS_DAYS = env.integer("AUDIT_ADDRESS_DAYS", 90)  # then addresses are blanked
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 0)  # then entries are removed; 0 keeps them
+AUDIT_LOG = env.flag("AUDIT_LOG", False)  # each entry goes into the log, too, as a JSON line
 if AUDIT_ADDRESS_DAYS < 1 or (AUDIT_DAYS and AUDIT_DAYS < 30):
     raise env.EnvError("AUDIT_ADDRESS_DAYS is at least 1; AUDIT_DAYS is 0 or at least 30.")
 

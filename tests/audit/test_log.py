@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from datetime import timedelta
 
 import pytest
@@ -322,3 +323,21 @@ def test_the_log_says_what_the_pages_of_people_say_of_an_account() -> None:
     assert Action.ACCOUNT_CLOSED.words == "Account deactivated"
     assert Action.ACCOUNT_OPENED.words == "Account reactivated"
     assert Action.ROLE_CHANGED.words == "Role changed"
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_entries_go_into_the_log_once_their_act_is_committed(
+    admin, settings, caplog, django_capture_on_commit_callbacks, is_on: bool
+) -> None:
+    settings.AUDIT_LOG = is_on
+    with caplog.at_level("INFO", logger="audit"), django_capture_on_commit_callbacks() as after:
+        entry = record(admin, Action.SIGNED_IN, admin, note="two\nlines")
+        assert caplog.records == []
+    for callback in after:
+        callback()
+    lines = [json.loads(one.getMessage()) for one in caplog.records if one.name == "audit"]
+    assert len(lines) == int(is_on)
+    for line in lines:
+        assert (line["id"], line["action"]) == (entry.pk, Action.SIGNED_IN.value)
+        assert line["details"] == {"note": "two\nlines"}
+        assert "\n" not in caplog.records[-1].getMessage()
