@@ -70,7 +70,7 @@ def read_table(content: bytes, name: str) -> MetadataTable:
         if is_workbook(content):
             return _of_workbook(content, name)
         what = sniffed_format(content[:64])
-        other = f"a {what} picture" if what not in {None, "SVG"} else other_file(content[:512])
+        other = f"a picture ({what})" if what not in {None, "SVG"} else other_file(content[:512])
         if other is not None:
             remedy = "Unpack it, and give" if other in _PACKED else "Give"
             raise MetadataError(f"{name} is {other}. {remedy} a table: CSV, .xlsx or JSON lines.")

@@ -98,7 +98,7 @@ def decode(content: bytes, name: str | None = None, smallest_side: int = 0) -> D
         raise PictureError(_too_large("hundreds of millions of")) from None
     except UnidentifiedImageError:
         raise PictureError(
-            f"It starts like a {image_format} picture, but is broken. Export it again."
+            f"It begins as {image_format} does, but is broken. Export it again."
         ) from None
     except Exception as problem:  # decoders meet hostile bytes with errors of every type
         raise PictureError(
@@ -127,7 +127,7 @@ def picture_format(content: bytes, name: str | None = None) -> str:
             raise PictureError(_raw())
         return found
     if found is not None:
-        raise PictureError(f"{ACCEPTED}. It is a {found} file: save it as one of these.")
+        raise PictureError(f"{ACCEPTED}. This is {found}: save it as one of these.")
     if (other := other_file(content)) is not None:
         raise PictureError(f"It is no picture at all but {other}. Leave it out or replace it.")
     if (kind := OTHER_PICTURE_ENDINGS.get(ending)) is not None:
