@@ -98,7 +98,7 @@ def precision_at(evidence: PoolEvidence, kept: Bools, k: int) -> Floats:
 
     Returns:
         Shape (n_models, n_sets, n_queries); NaN for a query without a positive in the pool,
-        and for a model without a list.
+        and for a model without a list, or whose lists are complete above rank k only.
 
     Raises:
         ValueError: if k < 1 or there are no lists.
@@ -112,7 +112,7 @@ def precision_at(evidence: PoolEvidence, kept: Bools, k: int) -> Floats:
         cells = label_set * n_queries + evidence.queries[hits[column]]
         n_hits = np.bincount(cells, minlength=n_sets * n_queries)
         values[m] = n_hits.reshape(n_sets, n_queries) / k
-    values[~lists.is_known] = np.nan
+    values[~lists.reach(k)] = np.nan
     return np.where(queries_with_positive(evidence), values, np.nan)
 
 
@@ -122,7 +122,7 @@ class Coverage:
 
     Attributes:
         judged: shape (n_models, n_queries), share of the first k that is judged; NaN where the
-            list is empty.
+            list is empty. Both are NaN where lists are complete above rank k only.
         slack: shape (n_models, n_queries), what P@k would gain if every unjudged image were a
             positive: holes / k.
     """
@@ -153,7 +153,9 @@ def coverage_at(evidence: PoolEvidence, k: int) -> Coverage:
     n_judged = np.stack(
         [np.bincount(evidence.queries[row], minlength=evidence.n_queries) for row in is_listed]
     )
-    return Coverage(ratio(n_judged, n_listed), (n_listed - n_judged) / k)
+    is_short = lists.is_known & ~lists.reach(k)
+    judged, slack = ratio(n_judged, n_listed), (n_listed - n_judged) / k
+    return Coverage(*(np.where(is_short[:, None], np.nan, of) for of in (judged, slack)))
 
 
 def _lists(evidence: PoolEvidence, k: int) -> Lists:

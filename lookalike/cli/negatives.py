@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lookalike.cli.input_files import InputFiles
@@ -11,6 +12,7 @@ from lookalike.cli.options import seed
 from lookalike.cli.output import Report
 from lookalike.cli.vote_options import add_vote_options
 from lookalike.io.errors import InputError
+from lookalike.io.tables import Run
 from lookalike.io.writers import write_csv
 from lookalike.metrics.negatives import draw_negatives
 
@@ -55,9 +57,10 @@ def run(arguments: argparse.Namespace) -> Report:
     files = InputFiles(arguments, "the labels")
     qrels = files.labels(arguments.qrels)
     products = files.products(arguments.metadata) if arguments.metadata else None
+    references = files.runs(arguments.reference)
     drawn = draw_negatives(
         qrels,
-        files.runs(arguments.reference),
+        references,
         band=_band(arguments.band),
         seed=arguments.seed,
         per_positive=arguments.per_positive,
@@ -79,8 +82,17 @@ def run(arguments: argparse.Namespace) -> Report:
         title="Random negatives",
         text=json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
         data=summary,
-        notes=files.notes,
+        notes=[*files.notes, *([] if arguments.band else _cut_notes(references))],
     )
+
+
+def _cut_notes(references: Sequence[Run]) -> Iterator[str]:
+    for run in references:
+        if run.depth is not None:
+            yield (
+                f"run {run.name!r} is complete down to rank {run.depth:,} only: images that none "
+                "of its lists holds are never drawn"
+            )
 
 
 def _band(text: str | None) -> tuple[int, int] | None:

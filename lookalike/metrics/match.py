@@ -87,10 +87,15 @@ class AlignedRun:
 
     @property
     def ranks(self) -> Ints:
-        """The rank of each of the run's rows in its query's list, from 1."""
+        """The rank of each of the run's rows in its query's list, from 1; 0 below `depths`."""
         ranks = np.empty(self.scores.size, np.int64)
         ranks[self.by_rank] = _places(self.run_queries[self.by_rank], self.n_queries) + 1
-        return ranks
+        return np.where(ranks <= self.depths[self.run_queries], ranks, 0)
+
+    @property
+    def depth(self) -> int:
+        """The rank down to which every list is complete; `WHOLE` if it holds all candidates."""
+        return int(self.depths.min(initial=WHOLE))
 
     @cached_property
     def product_depths(self) -> Ints:

@@ -13,7 +13,7 @@ from lookalike.core.arrays import Ints
 from lookalike.core.products import query_product
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
-from lookalike.metrics.match import match_run
+from lookalike.metrics.match import WHOLE, match_run
 from lookalike.metrics.rank import ranked_candidates
 
 
@@ -139,8 +139,8 @@ def draw_negatives(
         keys: what stands for each query in the draw, such as its SHA-256; its name by default.
 
     Raises:
-        InputError: if there is no reference where one is needed, the band is empty, or
-            per_positive < 1.
+        InputError: if there is no reference where one is needed, the band is empty or ends below
+            the exact depth of a reference, or per_positive < 1.
     """
     if per_positive < 1 or not (references or (candidates and band is None)):
         raise InputError("random negatives need a reference run and at least one per positive")
@@ -148,7 +148,7 @@ def draw_negatives(
         candidates = [name for run in references for name in run.candidate_ids]
     ids = tuple(sorted(set(candidates)))
     code_of = {name: code for code, name in enumerate(ids)}
-    lists = [] if band is None else _ranked_codes(qrels, references, products, code_of)
+    lists = [] if band is None else _ranked_codes(qrels, references, products, code_of, band[1])
     barred = _barred(qrels, code_of, products, asked)
     wanted = per_positive * np.bincount(
         qrels.queries[qrels.labels == 1], minlength=len(qrels.query_ids)
@@ -203,11 +203,25 @@ def _ranked_codes(
     references: Sequence[Run],
     products: Mapping[str, str] | None,
     code_of: Mapping[str, int],
+    depth: int,
 ) -> list[list[Ints]]:
-    """Return the list of each reference and query as codes, one image per product."""
+    """Return the list of each reference and query as codes, one image per product.
+
+    Raises:
+        InputError: a reference's lists end above the depth.
+    """
     lists = []
     for run in references:
         matched = match_run(qrels, run, products=products)
+        depths, unit = matched.depths, "ranks"
+        if products is not None:
+            depths, unit = matched.product_depths, "products"
+        complete = int(depths.min(initial=WHOLE))
+        if complete < depth:
+            raise InputError(
+                f"the band ends at rank {depth:,}, and run {run.name!r} is complete down to "
+                f"{complete:,} {unit} only"
+            )
         codes = np.array([code_of.get(name, -1) for name in matched.candidate_ids], np.int64)
         ranked = ranked_candidates(matched, one_per_product=products is not None)
         lists.append([codes[of_query] for of_query in ranked])

@@ -10,7 +10,6 @@ import numpy as np
 
 from lookalike.bias.evidence.files import Proposals, make_proposals
 from lookalike.core.arrays import Bools, Floats, Ints
-from lookalike.core.products import is_own_product
 from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.tables import Qrels, Run
@@ -86,8 +85,9 @@ def named_pool(
     Raises:
         InputError: two runs of one name, a run that ranks nothing but pairs of the pool, or an
             outsider: a run with candidates that were never put to the judges, down to the depth
-            of the shallowest source. The pool is as deep as the deepest source down to whose
-            depth it holds every run's candidates.
+            of the shallowest source; or a run whose lists end above that depth. The pool is as
+            deep as the deepest source down to whose depth every run's lists are complete and it
+            holds their candidates.
         MissingScoresError: as `pair_scores`, with the run's name.
     """
     names = [run.name for run in runs]
@@ -100,7 +100,7 @@ def named_pool(
         for q, c in zip(*(code.tolist() for code in codes), strict=True)
     ]
     wanted = Qrels.of((query, candidate, 0) for query, candidate in pairs)
-    ranks, scores, unasked = [], [], []
+    ranks, scores, lists = [], [], []
     for run in runs:
         aligned = match_run(wanted, run, products=products)
         if not has_list(aligned):
@@ -117,14 +117,15 @@ def named_pool(
         is_asked[at[at >= 0]] = True
         rank_of = _asked_first(aligned, rank_of, is_asked)
         ranks.append(np.where(at >= 0, rank_of[at], 0))
-        unasked.append((rank_of, rank_of[~is_asked]))
+        lists.append(_Ranks(run.name, rank_of[rank_of > 0], rank_of[~is_asked & (rank_of > 0)],
+                            aligned.depth))  # fmt: skip
     pool = RankedPool(
         models=tuple(names),
         n_queries=len(wanted.query_ids),
         queries=wanted.queries,
         ranks=np.stack(ranks),
         scores=np.stack(scores),
-        depth=_depth(proposals, names, unasked),
+        depth=_depth(proposals, lists),
         units=None if unit_of is None else Units.of(wanted.query_ids, unit_of, unit),
     )
     named = zip(wanted.queries.tolist(), wanted.candidates.tolist(), strict=True)
@@ -144,24 +145,50 @@ def _asked_first(aligned: AlignedRun, ranks: Ints, is_asked: Bools) -> Ints:
     return found
 
 
-def _depth(proposals: Proposals, names: Sequence[str], ranks: Sequence[tuple[Ints, Ints]]) -> int:
-    """Return how deep all runs stand in the pool, from all ranks of each and those not in it."""
+@dataclass(frozen=True)
+class _Ranks:
+    """A run's ranks.
+
+    Attributes:
+        name: of the run.
+        listed: of all its candidates.
+        unasked: of those that were never put to the judges.
+        depth: down to which every list is complete.
+    """
+
+    name: str
+    listed: Ints
+    unasked: Ints
+    depth: int
+
+
+def _depth(proposals: Proposals, lists: Sequence[_Ranks]) -> int:
+    """Return how deep all runs stand in the pool."""
     of_sources = np.zeros(len(proposals.generators), dtype=np.int64)
     np.maximum.at(of_sources, proposals.models, proposals.ranks)
-    whole = min(int(unasked.min(initial=_ENDLESS)) for _, unasked in ranks) - 1
+    whole = min(min(int(of.unasked.min(initial=_ENDLESS)) - 1, of.depth) for of in lists)
     reached = of_sources[of_sources <= whole]
     if reached.size:
         return int(reached.max())
     depth = int(of_sources.min())
-    for name, (listed, unasked) in zip(names, ranks, strict=True):
-        n = int((unasked <= depth).sum())
+    for of in lists:
+        if of.depth < depth:
+            raise InputError(_too_short(of.name, of.depth, depth))
+        n = int((of.unasked <= depth).sum())
         if n:
+            n_listed = int((of.listed <= depth).sum())
             raise InputError(
-                f"run {name!r}: {n:,} of its {int((listed <= depth).sum()):,} candidates down to "
-                f"rank {depth} were never put to the judges; nothing is estimated for an outsider "
-                "of the pool"
+                f"run {of.name!r}: {n:,} of its {n_listed:,} candidates down to rank {depth} were "
+                "never put to the judges; nothing is estimated for an outsider of the pool"
             )
     raise AssertionError("a run is whole down to the shallowest source")
+
+
+def _too_short(name: str, depth: int, needed: int) -> str:
+    return (
+        f"run {name!r} is complete down to rank {depth:,} only, and the pool is {needed:,} deep: "
+        "what it scores below has no rank"
+    )
 
 
 def with_newcomers(
@@ -179,7 +206,8 @@ def with_newcomers(
         products: product of each image, where the pool left out those of the query's own.
 
     Raises:
-        InputError: none of these queries is of the pool.
+        InputError: none of these queries is of the pool, or a newcomer's lists end above its
+            depth.
     """
     codes = zip(
         proposals.queries.tolist(), proposals.candidates.tolist(), proposals.models.tolist(),
@@ -202,15 +230,25 @@ def with_newcomers(
 def _proposed(
     run: Run, queries: Collection[str], depth: int, products: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str, int]]:
-    for query, scores in run.by_query().items():
-        if query in queries:
-            ranked = sorted(
-                (-score, name)
-                for name, score in scores.items()
-                if name != query and not is_own_product(products, query, name)
-            )
-            for rank, (_, candidate) in enumerate(ranked[:depth], 1):
-                yield query, candidate, run.name, rank
+    asked = [row for row in _first_rows(run) if row[0] in queries]
+    if not asked:
+        return
+    aligned = match_run(Qrels.of(asked), run, products=products or None)
+    if aligned.depth < depth:
+        raise InputError(_too_short(run.name, aligned.depth, depth))
+    ranks = aligned.ranks
+    for row in np.flatnonzero((ranks > 0) & (ranks <= depth)).tolist():
+        query = aligned.query_ids[aligned.run_queries[row]]
+        yield query, aligned.candidate_ids[aligned.run_candidates[row]], run.name, int(ranks[row])
+
+
+def _first_rows(run: Run) -> list[tuple[str, str, int]]:
+    """Return a pair of each query of a run, as labels need one."""
+    queries, first = np.unique(run.queries, return_index=True)
+    return [
+        (run.query_ids[query], run.candidate_ids[run.candidates[row]], 0)
+        for query, row in zip(queries.tolist(), first.tolist(), strict=True)
+    ]
 
 
 def write_round(

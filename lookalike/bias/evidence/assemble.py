@@ -150,11 +150,13 @@ def _lists(matches: Sequence[AlignedRun]) -> Lists | None:
 
     def of_run(m: AlignedRun) -> tuple[Ints, Ints]:
         n_listed = np.bincount(m.run_queries, minlength=m.n_queries)
+        n_listed = np.minimum(n_listed, m.depths)
         place, ranks = m.judged_at, m.ranks
         return np.where(place >= 0, ranks[place] if ranks.size else 0, 0), n_listed
 
     ranks, lengths = zip(*each(of_run, matches), strict=True)
-    return Lists(np.stack(ranks), np.stack(lengths), known)
+    depths = np.array([aligned.depth for aligned in matches])
+    return Lists(np.stack(ranks), np.stack(lengths), known, depths)
 
 
 def _votes(pool: JoinedPool, table: VoteTable) -> Votes:

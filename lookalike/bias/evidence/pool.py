@@ -26,11 +26,18 @@ class Lists:
         lengths: shape (n_models, n_queries), how many images each list holds.
         known: shape (n_models,), False for a model that scores judged pairs alone, whose places
             mean nothing; None: all are known.
+        depths: shape (n_models,), the rank down to which all lists of a model are complete; None:
+            they hold every candidate.
     """
 
     ranks: Ints
     lengths: Ints
     known: Bools | None = None
+    depths: Ints | None = None
+
+    def reach(self, k: int) -> Bools:
+        """Return which models have lists that are complete down to rank k, shape (n_models,)."""
+        return self.is_known if self.depths is None else self.is_known & (self.depths >= k)
 
     @property
     def is_known(self) -> Bools:

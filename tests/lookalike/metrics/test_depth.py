@@ -1,18 +1,24 @@
 """Exact depth: what a run may be asked, and what vectors answer below it."""
 
 import math
+from dataclasses import replace
 
 import ir_measures
 import numpy as np
 import pytest
 
 import lookalike as lk
+from lookalike.bias.evidence.assemble import assemble_evidence
+from lookalike.bias.evidence.files import make_proposals
+from lookalike.bias.measurements import coverage_at, precision_at
 from lookalike.core.arrays import Floats
 from lookalike.core.near_ties import are_tied
 from lookalike.io.vectors import VectorTable
 from lookalike.metrics import embedding_runs
 from lookalike.metrics.embedding_runs import embedding_run, named_gallery
+from lookalike.metrics.negatives import draw_negatives
 from lookalike.metrics.scoring import Scored
+from lookalike.planning.pool_files import named_pool, with_newcomers
 from lookalike.search.nearest import nearest_images
 
 DEEP = ("R@100", "R@200", "AP", "nDCG", "R-Prec", "MRR", "infAP", "RBP@0.95", "MAP@R", "AP@150")
@@ -218,3 +224,57 @@ def test_scores_that_differ_by_more_than_rounding_do_not_tie():
     scores = np.array([1.0, 0.9, 0.5], np.float32)
     assert are_tied(scores, np.nextafter(scores, np.float32(2))).all()
     assert not are_tied(scores, scores - np.float32(4e-7)).any()
+
+
+POOL = [("q", c, "net", rank) for rank, c in enumerate("abcd", 1)]
+LISTED = dict(zip("abcxyzd", (9.5, 8.5, 7.5, 6.5, 5.5, 4.5, 1.0), strict=True))
+
+
+def cut_run(depth: int | None) -> lk.Run:
+    """A run of one query whose last pair was appended because it was judged."""
+    return lk.Run.of("net", [("q", c, s) for c, s in LISTED.items()], depth=depth)
+
+
+def test_a_pool_is_as_deep_as_the_shortest_exact_list():
+    pairs = [(q, c, m, r) for q, c, m, r in POOL if r < 4] + [("q", "a", "other", 1)]
+    proposals = make_proposals(pairs)
+    assert named_pool(proposals, [cut_run(None)]).pool.depth == 3
+    cut = named_pool(proposals, [cut_run(2)]).pool
+    assert (cut.depth, cut.ranks.tolist()) == (1, [[1, 2, 0]])
+    with pytest.raises(lk.InputError, match=r"net.*down to rank 2 only.*3 deep"):
+        named_pool(make_proposals(pairs[:3]), [cut_run(2)])
+
+
+def test_newcomers_propose_as_deep_as_the_pool_or_are_refused():
+    newcomer = replace(cut_run(6), name="new")
+    proposals = make_proposals([("q", c, "net", r) for r, c in enumerate("abcdef", 1)])
+    found = with_newcomers(proposals, [newcomer], {"q"})
+    new = [found.candidate_ids[c] for c, m in zip(found.candidates, found.models, strict=True)
+           if found.generators[m] == "new"]  # fmt: skip
+    assert new == [*"abcxyz"]
+    with pytest.raises(lk.InputError, match=r"new.*down to rank 5 only"):
+        with_newcomers(proposals, [replace(newcomer, depth=5)], {"q"})
+
+
+@pytest.mark.parametrize("products", [None, dict(zip("qabcxyzd", "qabbxyzd", strict=True))])
+def test_a_band_below_the_exact_depth_of_a_reference_is_refused(products):
+    qrels = lk.Qrels.of([("q", "a", 1), ("q", "d", 0)])
+    options = {"band": (4, 6), "seed": 0, "products": products}
+    with pytest.raises(lk.InputError, match="run 'net' is complete down to"):
+        draw_negatives(qrels, [cut_run(5)], **options)
+    whole = draw_negatives(qrels, [cut_run(None)], **options)
+    assert {candidate for _, candidate in whole.pairs} <= {"x", "y", "z"}
+
+
+def test_bias_leaves_precision_below_the_exact_depth_undefined():
+    qrels = lk.Qrels.of([("q", c, int(c in "ad")) for c in "abcd"])
+    runs = [cut_run(6), replace(cut_run(None), name="whole")]
+    evidence = assemble_evidence(qrels, make_proposals(POOL), runs)
+    kept = np.ones((1, 4), np.bool_)
+    assert precision_at(evidence, kept, 6).ravel() == pytest.approx([1 / 6, 1 / 6])
+    found = precision_at(evidence, kept, 7).ravel()
+    assert np.isnan(found[0])
+    assert found[1] == pytest.approx(2 / 7)
+    seen = coverage_at(evidence, 7)
+    assert np.isnan(seen.judged[0]).all()
+    assert seen.judged[1] == pytest.approx(4 / 7)
