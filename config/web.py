@@ -26,6 +26,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 
+from config.running.gate import Gate, Visitors
 from config.running.memory import settle_memory
 from config.running.processes import relieve_orphans
 from config.running.rsgi import STALL_SECONDS, Adapter
@@ -34,8 +35,6 @@ SITE = "config.wsgi:application"
 BACKLOG = 1024
 CONNECTIONS = 4096  # at once, of one process; further ones wait in the socket's queue
 SPARE_FILES = 512  # file descriptors that are not connections
-THREADS = 8
-UPLOAD_THREADS = 4
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -137,9 +136,9 @@ def main() -> int:
         descriptor = listening_socket(options.host, options.port).detach()
     drop_stalled(descriptor)
     module, _, name = options.application.partition(":")
-    adapter = Adapter(
-        getattr(import_module(module), name), threads=THREADS, upload_threads=UPLOAD_THREADS
-    )
+    loaded = import_module(module)
+    visitors = getattr(loaded, "visitors", None) or Visitors()
+    adapter = Adapter(getattr(loaded, name), Gate(visitors))
     if options.application == SITE:  # tests serve others
         write_to_the_data_folder()
     settle_memory()

@@ -22,3 +22,4 @@ django.setup(set_prefix=False)
 import_module(settings.ROOT_URLCONF)  # every page, or the first request would wait for it
 wait_until_prepared()  # the middleware looks at the static files
 application = get_wsgi_application()
+visitors = import_module("config.running.visitors").SiteVisitors()  # needs Django to be set up

@@ -35,6 +35,15 @@ class TokenRefusedError(Exception):
         self.code = code
 
 
+def token_owner(token: str) -> User | None:
+    """Return the owner of a usable token, or None. Nothing is recorded: `use_token` does that."""
+    if read_prefix(token) is None:
+        return None
+    rows = AccessToken.objects.select_related("owner")
+    found = rows.filter(digest=token_digest(token), revoked_at=None, owner__is_active=True).first()
+    return found.owner if found is not None and not found.is_expired else None
+
+
 def allowed_scopes(person: User) -> frozenset[Scope]:
     """Return what a person's tokens may be used for."""
     return SCOPES_OF[Role(person.role)]

@@ -36,7 +36,7 @@ def prepare(n_pairs: int, n_judges: int = N_JUDGES) -> dict[str, Any]:
         open_campaign(campaign=campaign)
         uids[campaign.slug] = str(campaign.uid)
     tidy()
-    return {"campaigns": uids, "sessions": [_session(person) for person in people]}
+    return {"campaigns": uids, "sessions": [session_of(person) for person in people]}
 
 
 def make_pairs(n_pairs: int) -> list[tuple[int, int]]:
@@ -59,7 +59,8 @@ def make_pairs(n_pairs: int) -> list[tuple[int, int]]:
     ][:n_pairs]
 
 
-def _session(person: User) -> str:
+def session_of(person: User) -> str:
+    """Sign somebody in; return the session's key."""
     session = SessionStore()
     session[SESSION_KEY] = str(person.pk)
     session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"

@@ -14,6 +14,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchmarks.judging_site.setting
 site = get_wsgi_application()
 
 from benchmarks.judging_site.views import step  # noqa: E402  (Django comes first)
+from config.running.visitors import SiteVisitors  # noqa: E402  (likewise)
+
+visitors = SiteVisitors()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

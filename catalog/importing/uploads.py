@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 import uuid
 from contextlib import suppress
@@ -13,6 +12,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
 
+from jobs.disk import free_bytes, has_room
 from lookalike.core.errors import Refused
 
 MAX_BYTES = 20 * 2**30
@@ -80,10 +80,8 @@ def check_room(n_bytes: int) -> None:
     Raises:
         Refused: with so many bytes more, less than LEAST_FREE_MIB would be left.
     """
-    folder = Path(settings.DATA_DIR)
-    folder.mkdir(parents=True, exist_ok=True)
-    n_free = shutil.disk_usage(folder).free
-    if n_free - n_bytes < settings.LEAST_FREE_MIB * 2**20:
+    if not has_room(n_bytes):
+        n_free = free_bytes()
         raise Refused(
             "",
             f"The site’s disk is nearly full: {filesizeformat(n_free)} are free, of which "

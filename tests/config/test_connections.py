@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.faults]
 
 N_SLOW, N_STALLED, N_IDLE = 40, 40, 300
 HEAD = b"Host: localhost\r\nCookie: csrftoken=" + b"c" * 32 + b"\r\n"
-SLOW = b"POST /accounts/login/ HTTP/1.1\r\n" + HEAD + b"Content-Length: 1000000\r\n\r\na="
+SLOW = b"POST /accounts/login/ HTTP/1.1\r\n" + HEAD + b"Content-Length: 60000\r\n\r\na="
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def fetch(server: WebServer, path: str, body: bytes | None = None) -> bytes:
     """Return the answer to a request on a connection of its own."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=25)
     try:
-        connection.request("POST" if body is not None else "GET", path, body)
+        connection.request("POST" if body is not None else "GET", path, body, {"X-Person": "grace"})
         return connection.getresponse().read()
     finally:
         connection.close()
@@ -94,7 +94,7 @@ def test_a_body_comes_whole(server: WebServer, n_bytes: int) -> None:
 
 
 def test_slow_uploads_hold_up_no_page(server: WebServer, opened: ExitStack) -> None:
-    large = SLOW.replace(b"1000000", b"100000000")
+    large = SLOW.replace(b"60000", b"100000000").replace(b"Host", b"X-Person: ada\r\nHost")
     uploads = [connect(server, opened, large) for _ in range(N_SLOW)]
     assert fetch(server, "/")
     assert all(is_open(connection) for connection in uploads)
