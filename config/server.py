@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,19 +22,25 @@ from pathlib import Path
 from types import FrameType
 
 import psutil
+import psycopg
+import redis
 
 from config import embedded, settings
 from config.env import StartError
 from config.running.claim import claim
 from config.running.devices import DeviceWorker, workers_for
 from config.running.processes import MARK, is_web, marked_processes
-from config.running.when_prepared import PREPARED
+from config.running.when_prepared import PREPARED, ROOM
 from config.web import listening_socket
 
 LOOK_SECONDS = 0.2  # whether the embedded services' processes live
 CHECK_SECONDS = 2.0  # whether they answer
 FAILS_TO_START_SECONDS = 10.0  # a supervisor that ends sooner will not run
 WEB_PROCESSES = 2
+SERVICE_PROBLEMS = (
+    *(embedded.ServiceError, OSError, subprocess.SubprocessError),  # OSError: a full disk
+    *(redis.RedisError, psycopg.Error),
+)
 SOCKET = 512  # its number in every process: supervisord closes those below
 
 
@@ -51,6 +58,15 @@ class Program:
         return cls(worker.queue, worker.command, worker.environment)
 
     @property
+    def when_there_is_room(self) -> Program:
+        """The same, started once the site is prepared and its disk has room."""
+        waits = (
+            f"{sys.executable} -P {settings.BASE_DIR}/config/running/when_prepared.py "
+            f"{settings.DATA_DIR}"
+        )
+        return replace(self, command=f"{waits} {self.command}")
+
+    @property
     def section(self) -> str:
         """Its part of the supervisor's configuration."""
         environment = ",".join(f'{name}="{value}"' for name, value in self.environment.items())
@@ -65,7 +81,6 @@ class Program:
 def _programs() -> list[Program]:
     """Return what a whole site consists of, beside the embedded services."""
     binaries = Path(sys.executable).parent
-    when_prepared = f"{sys.executable} -P {settings.BASE_DIR}/config/running/when_prepared.py"
     web = f"{sys.executable} -m config.web --socket {SOCKET}"
     light = (
         f"{binaries}/celery --quiet -A config worker --loglevel warning --queues light "
@@ -74,7 +89,7 @@ def _programs() -> list[Program]:
     workers = [Program("light", light), *map(Program.of_worker, workers_for([]))]
     return [
         *(Program(f"web-{number}", web) for number in range(1, WEB_PROCESSES + 1)),
-        *(replace(worker, command=f"{when_prepared} {worker.command}") for worker in workers),
+        *(worker.when_there_is_room for worker in workers),
     ]
 
 
@@ -136,8 +151,11 @@ def supervise(
         while not is_told_to_stop:
             began = time.monotonic()
             _keep_services_while(supervisor)
-            if is_told_to_stop or time.monotonic() - began < FAILS_TO_START_SECONDS:
+            is_quick = time.monotonic() - began < FAILS_TO_START_SECONDS
+            if is_told_to_stop or (is_quick and not _is_disk_full()):
                 break
+            if is_quick:
+                time.sleep(CHECK_SECONDS)
             stop_leftovers(
                 mark, keeps_web=True
             )  # it was killed; others will relieve those (config.web)
@@ -165,11 +183,22 @@ def _keep_services_while(supervisor: subprocess.Popen[bytes]) -> None:
             continue
         try:
             embedded.start_services(settings.SERVICES)
-        except embedded.ServiceError as problem:  # tried again; the rest goes on
-            sys.stderr.write(f"{problem}\n")
+        except SERVICE_PROBLEMS as problem:  # tried again; the rest goes on
+            _report(str(problem))
             with suppress(subprocess.TimeoutExpired):
                 supervisor.wait(CHECK_SECONDS)
         due = time.monotonic() + CHECK_SECONDS
+
+
+def _is_disk_full() -> bool:
+    return shutil.disk_usage(settings.DATA_DIR).free < ROOM
+
+
+def _report(line: str) -> None:
+    """Write a line to the log, which may lie on a full disk."""
+    with suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 def stop_leftovers(mark: str, *, keeps_web: bool = False) -> None:

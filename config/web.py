@@ -30,6 +30,7 @@ from config.running.gate import Gate, Visitors
 from config.running.memory import settle_memory
 from config.running.processes import relieve_orphans
 from config.running.rsgi import STALL_SECONDS, Adapter
+from config.running.when_prepared import wait_for_room
 
 SITE = "config.wsgi:application"
 BACKLOG = 1024
@@ -136,6 +137,8 @@ def main() -> int:
         descriptor = listening_socket(options.host, options.port).detach()
     drop_stalled(descriptor)
     module, _, name = options.application.partition(":")
+    if options.application == SITE:
+        wait_for_room(str(import_module("config.settings").DATA_DIR))
     loaded = import_module(module)
     visitors = getattr(loaded, "visitors", None) or Visitors()
     adapter = Adapter(getattr(loaded, name), Gate(visitors))

@@ -46,7 +46,7 @@ def _work(workers: Sequence[DeviceWorker], mark: str) -> int:
     embedded.hold_services(settings.SERVICES)
     for worker in workers:
         sys.stderr.write(f"{worker.name} works on the queues device and {worker.queue}.\n")
-    return supervise([Program.of_worker(worker) for worker in workers], mark)
+    return supervise([Program.of_worker(worker).when_there_is_room for worker in workers], mark)
 
 
 if __name__ == "__main__":

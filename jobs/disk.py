@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 from django.conf import settings
 
@@ -11,18 +10,17 @@ MIB = 2**20
 
 
 def free_bytes() -> int:
-    """Return the free bytes of the data folder's disk; a missing folder is created.
+    """Return the free bytes of the data folder's disk.
 
     Raises:
-        OSError: The folder cannot be created.
+        OSError: The folder is missing.
     """
-    Path(settings.DATA_DIR).mkdir(parents=True, exist_ok=True)
     return shutil.disk_usage(settings.DATA_DIR).free
 
 
-def has_room(n_bytes: int) -> bool:
-    """Whether LEAST_FREE_MIB stay free with that many bytes more."""
+def has_room(n_bytes: int, share: float = 1.0) -> bool:
+    """Whether a share of LEAST_FREE_MIB stays free with that many bytes more."""
     try:
-        return free_bytes() - n_bytes >= settings.LEAST_FREE_MIB * MIB
+        return free_bytes() - n_bytes >= share * settings.LEAST_FREE_MIB * MIB
     except OSError:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 import time
@@ -15,6 +16,7 @@ from django.db import connection
 from django.db.models import Count, Min
 from django.utils import timezone
 
+from jobs.disk import free_bytes, has_room
 from jobs.models import SILENT_AFTER, Job, JobState, Worker
 from jobs.queues import DEVICE, LIGHT
 
@@ -22,6 +24,7 @@ LIGHT_SEEN = "jobs:light-worker-seen"
 LEASES = "jobs:lease-expiries"
 LIGHT_SILENT_SECONDS = 60.0
 BROKER_SECONDS = 2.0
+READY_SHARE = 0.5  # of LEAST_FREE_MIB, below which the site is not ready: judging still works then
 
 
 def note_light_worker(n_lost: int) -> None:
@@ -62,7 +65,9 @@ def check_broker() -> None:
 
 
 def check_storage() -> None:
-    """Raise if the data folder takes no file."""
+    """Raise if the data folder takes no file, or its disk will soon be full."""
+    if not has_room(0, share=READY_SHARE):
+        raise OSError(errno.ENOSPC, f"{free_bytes():,} bytes are free")
     with tempfile.TemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(b"x")
 

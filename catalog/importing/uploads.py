@@ -80,6 +80,7 @@ def check_room(n_bytes: int) -> None:
     Raises:
         Refused: with so many bytes more, less than LEAST_FREE_MIB would be left.
     """
+    Path(settings.DATA_DIR).mkdir(parents=True, exist_ok=True)
     if not has_room(n_bytes):
         n_free = free_bytes()
         raise Refused(

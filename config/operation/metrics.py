@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+FILE_BYTES = 2**20  # as prometheus_client begins a file
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 LATENCY = Histogram(
     "lookalike_request_seconds",
@@ -47,8 +48,22 @@ LATENCY = Histogram(
 )
 
 
+def reserve_file() -> None:
+    """Occupy the disk space of this process's counters.
+
+    They are mapped into memory. Without the space, a full disk would end the process (SIGBUS).
+
+    Raises:
+        OSError: The disk is full.
+    """
+    if hasattr(os, "posix_fallocate"):
+        with (FOLDER / f"histogram_{os.getpid()}.db").open("ab") as file:
+            os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
+
+
 def measured(get_response: Handler) -> Handler:
     """Measure each request."""
+    reserve_file()
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         began = time.perf_counter()

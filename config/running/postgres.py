@@ -38,6 +38,7 @@ def start_postgres(services: Services) -> None:
     deadline = time.monotonic() + START_SECONDS
     while True:
         if not is_alive(services.postgres_folder / "postmaster.pid"):  # nor recovers
+            _drop_stale_pid(services)
             as_postgres(
                 [
                     *(program("pg_ctl"), "-D", str(services.postgres_folder), "-l", str(log)),
@@ -73,10 +74,14 @@ def prepare_folders(services: Services) -> None:
 
 
 def _drop_stale_pid(services: Services) -> None:
-    """Remove a pid file whose number now belongs to another program (after a reboot)."""
+    """Remove a pid file that is empty (the disk was full), or names another program's process."""
     path = services.postgres_folder / "postmaster.pid"
-    with contextlib.suppress(FileNotFoundError, IndexError, ValueError):
-        pid = int(path.read_text().splitlines()[0])
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        lines = path.read_text().splitlines()
+        if not lines:
+            path.unlink()
+            return
+        pid = int(lines[0])
         command = Path(f"/proc/{pid}/cmdline")
         if Path("/proc/self").exists() and (
             not command.exists()

@@ -26,11 +26,17 @@ def client_of(services: Services) -> redis.Redis:
 
 
 def start_valkey(services: Services) -> None:
-    """Start it where it does not answer, and wait until it does."""
+    """Start it where it does not answer, and wait until it does.
+
+    One that refuses writes because its disk is full (MISCONF) does answer: it takes them again
+    by itself when there is room.
+    """
     client = client_of(services)
     log = services.data_dir / "valkey" / "log"
     try:
         client.ping()
+    except redis.ResponseError:
+        return
     except (redis.TimeoutError, redis.BusyLoadingError):
         pass  # it is there, and late: a second one would take its socket away
     except redis.ConnectionError:
@@ -39,6 +45,8 @@ def start_valkey(services: Services) -> None:
     while True:
         try:
             client.ping()
+        except redis.ResponseError:
+            return
         except redis.RedisError as problem:  # not listening yet, or loading its log
             if time.monotonic() > deadline:
                 raise ServiceError(f"Valkey does not answer; see {log}") from problem
@@ -48,6 +56,11 @@ def start_valkey(services: Services) -> None:
 
 
 def _run_valkey(services: Services, log: Path) -> None:
+    """Start it.
+
+    Raises:
+        ServiceError: It ends at once.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     socket = Path(services.redis_url.removeprefix("redis+socket://"))
     socket.parent.mkdir(parents=True, exist_ok=True)
@@ -65,4 +78,6 @@ def _run_valkey(services: Services, log: Path) -> None:
         "--pidfile": str(log.parent / "pid"),
     }
     flat = [part for pair in arguments.items() for part in pair]
-    subprocess.run([str(get_binary_path()), *flat], stdin=subprocess.DEVNULL, check=True)
+    command = [str(get_binary_path()), *flat]
+    if subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode:
+        raise ServiceError(f"Valkey does not start; see {log}")

@@ -153,7 +153,7 @@ def test_a_site_that_cannot_be_prepared_answers_nobody_and_says_why(tmp_path: Pa
 def test_what_waits_for_a_prepared_site_goes_on_once_it_is(tmp_path: Path) -> None:
     told_by = tmp_path / "prepared"
     waiting = [sys.executable, "-P", str(Path(when_prepared.__file__))]
-    program = [*waiting, sys.executable, "-c", "pass"]
+    program = [*waiting, str(tmp_path), sys.executable, "-c", "pass"]
     waits = subprocess.Popen(program, env={**os.environ, when_prepared.PREPARED: str(told_by)})
     with pytest.raises(subprocess.TimeoutExpired):
         waits.wait(2 * when_prepared.WEB_FIRST_SECONDS)
