@@ -53,6 +53,17 @@ def test_every_service_is_confined_and_watched(services: dict[str, dict[str, Any
         assert name in ONCE or is_watched, name  # the web image brings its check
 
 
+def test_every_service_has_a_bound_on_memory_processors_and_processes(
+    services: dict[str, dict[str, Any]],
+) -> None:
+    for name, service in services.items():
+        limits = service["deploy"]["resources"]["limits"]
+        assert set(limits) == {"memory", "cpus", "pids"}, name
+        assert float(limits["cpus"]) <= 2, name  # engines refuse more than the machine has
+        if service["image"].startswith("lookalike-"):
+            assert all("size=" in mount for mount in service["tmpfs"]), name
+
+
 def test_no_secret_has_a_default_and_each_is_asked_for() -> None:
     text = (KIT / "compose.yaml").read_text()
     used = VARIABLE.findall(text)

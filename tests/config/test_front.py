@@ -29,6 +29,10 @@ from tests.paths import ROOT
 from tests.ports import free_port
 from tests.waiting import wait_until
 
+GUARDS = (
+    *("Content-Security-Policy", "X-Content-Type-Options", "Strict-Transport-Security"),
+    *("Referrer-Policy", "Permissions-Policy", "X-Frame-Options"),
+)
 STALLED = 60  # bodies that never come: more than the site has threads
 
 
@@ -73,6 +77,37 @@ def test_what_a_client_says_of_itself_is_replaced(echo_front: Front) -> None:
         urllib.request.build_opener(Stay).open(f"http://127.0.0.1:{echo_front.http}/judge/")
     assert (moved.value.code, moved.value.headers["Location"]) == (301, f"https://{SITE}/judge/")
     moved.value.close()
+
+
+def test_nginxs_own_answers_have_the_headers_that_guard_pages(echo_front: Front) -> None:
+    refused = echo_front.ask("POST", "/accounts/login/", Content_Length="2000000")
+    assert refused.status == 413
+    for name in GUARDS[:3]:
+        assert len(refused.headers.get_all(name) or []) == 1, name
+
+
+def test_one_network_is_limited_and_says_when_to_come_back(echo_front: Front) -> None:
+    """More sign-ins at once than an institute makes, on few connections."""
+    statuses = []
+    for _ in range(10):
+        connection = echo_front.connection()
+        for _ in range(40):
+            connection.request("GET", "/accounts/login/")
+            reply = connection.getresponse()
+            reply.read()
+            statuses.append(reply.status)
+        connection.close()
+    assert set(statuses) == {200, 429}
+    assert statuses[:200] == [200] * 200
+    assert echo_front.ask("GET", "/judge/").status == 200  # another allowance
+
+
+def test_bodies_that_wait_in_the_front_take_no_disk(echo_front: Front) -> None:
+    assert echo_front.ask("POST", "/judge/x/answers", bytes(300_000)).status == 413
+    assert echo_front.ask("POST", "/judge/x/answers", bytes(250_000)).status == 200
+    assert echo_front.ask("POST", "/accounts/login/", bytes(60_000)).status == 200
+    held = (echo_front.folder / "uploads").rglob("*")
+    assert [path for path in held if path.is_file()] == []
 
 
 def serve(server: socketserver.BaseServer) -> None:
@@ -199,7 +234,7 @@ def test_a_site_behind_the_front(front: Front, settings) -> None:
 
     # of a stranger's upload nothing is kept: the site refuses it when it begins
     reply, n_sent, n_kept = send_upload(front, 200 * 2**20)
-    assert b" 400 " in reply
+    assert b" 413 " in reply
     assert n_sent < 100 * 2**20
     assert n_kept == 0
 
@@ -210,7 +245,7 @@ def test_a_site_behind_the_front(front: Front, settings) -> None:
         secure = front.trust.wrap_socket(plain, server_hostname=SITE)
         secure.sendall(
             f"POST /accounts/login/ HTTP/1.1\r\nHost: {SITE}\r\nCookie: csrftoken={'c' * 32}\r\n"
-            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100000\r\n\r\na="
+            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\na="
             .encode()
         )  # fmt: skip
         stalled.append(secure)
@@ -234,6 +269,11 @@ def test_a_site_behind_the_front(front: Front, settings) -> None:
     assert "small-1.0.0.zip" in str(whole.headers["Content-Disposition"])
     part = front.ask("GET", address, Range="bytes=4-6")
     assert (part.status, part.content) == (206, b"arc")
+    for reply in (page, whole, part):
+        assert {name: reply.headers.get_all(name) for name in GUARDS} == {
+            name: page.headers.get_all(name) for name in GUARDS
+        }
+        assert all(page.headers.get_all(name) for name in GUARDS)
     assert front.ask("GET", "/data/releases/small/1.0.0/small-1.0.0.zip").status == 404
     Release.objects.update(visibility=Visibility.MEMBERS)
     assert front.ask("GET", address).status != 200

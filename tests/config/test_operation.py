@@ -28,6 +28,7 @@ from accounts.models import Role, User
 from config import env
 from config.operation.health import Readiness, readiness
 from config.operation.reporting import require_packages, start_reporting
+from config.running.gate import Gate, Visitors
 from config.running.rsgi import Adapter
 from config.web import server_on
 from jobs import status
@@ -128,7 +129,7 @@ def test_asking_a_thousand_times_asks_the_database_once(workers: Worker, monkeyp
 
 
 def test_the_web_server_itself_logs_as_the_site_does() -> None:
-    server_on(0, Adapter(lambda environ, start: [], threads=1, upload_threads=1))
+    server_on(0, Adapter(lambda environ, start: [], Gate(Visitors())))
     log = logging.getLogger("_granian")
     assert log.propagate
     assert log.handlers == []
