@@ -336,6 +336,7 @@ FILE_UPLOAD_HANDLERS = [
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 LEAST_FREE_MIB = env.integer("LEAST_FREE_MIB", 512)  # of the data folder's disk: no uploads below
 DISK_QUOTA_MIB = env.integer("DISK_QUOTA_MIB", 20_480)  # of one researcher's runs; 0: no limit
+ANSWERS_A_MINUTE = env.integer("ANSWERS_A_MINUTE", 1200)  # of one judge; 0: no limit
 UPLOADS_AN_HOUR = env.integer("UPLOADS_AN_HOUR", 30)  # of one person on pages; the API has its own
 # Of the front, which then sends the files of releases itself, e.g. /data/ (deploy/nginx.conf).
 X_ACCEL_PREFIX = env.text("X_ACCEL_PREFIX", "")

@@ -34,6 +34,7 @@ DATA = _free_data_folder()
 gc.disable()  # while tests are collected; hardly anything that this makes is garbage
 os.environ["LOOKALIKE_DATA"] = str(DATA)
 os.environ["UPLOADS_AN_HOUR"] = "100000"  # counts outlive a run, and so people seem to come back
+os.environ["ANSWERS_A_MINUTE"] = "0"  # one person answers for many tests
 os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
 
 # Nothing here is a timed test: on a loaded machine an example may take any time to make or to run.

@@ -11,6 +11,7 @@ import json
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Sum
 from django.http import (
     Http404,
@@ -27,6 +28,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.access import annotator_required, signed_in
 from annotation.answering.keys import ALLOWED_KEYS, DEFAULT_KEYS, KeyMapError
+from annotation.answering.pace import pace
 from annotation.answering.preferences import preferred, save_preference
 from annotation.answering.replies import (
     guidelines_html,
@@ -149,7 +151,8 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
     """Take a batch of answers; each is saved, a duplicate, or rejected with a code.
 
     200 if any of them was taken, 409 if the campaign takes none now, 422 if none could be
-    taken. With "next": {"after": place, "n": number} the reply brings the next questions too.
+    taken, 429 if the judge has sent too many within a minute. With "next": {"after": place,
+    "n": number} the reply brings the next questions too.
     """
     if request.content_type != "application/json":
         return bad_request("Send application/json.", status=415)
@@ -161,6 +164,11 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         return bad_request(str(problem))
     except NotOnPanelError:
         raise Http404 from None
+    seconds = pace.take(signed_in(request).pk, len(batch), a_minute=settings.ANSWERS_A_MINUTE)
+    if seconds:
+        refused = bad_request("Too many answers at once; they are taken later.", status=429)
+        refused["Retry-After"] = str(seconds)
+        return refused
     try:
         receipt = record_answers(
             campaign_uid=campaign_uid,

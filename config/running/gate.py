@@ -1,7 +1,7 @@
 """The gate of a web process: who asks, in which threads, and what their request may use.
 
 It runs in the event loop, before a body is read or a thread is occupied. The reasons:
-docs/adr/0020-one-table-of-budgets.md.
+docs/adr/0021-one-table-of-budgets.md.
 """
 
 from __future__ import annotations

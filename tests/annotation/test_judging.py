@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
+from annotation.answering.pace import Pace
 from annotation.models import (
     Guideline,
     Judgement,
@@ -438,3 +439,29 @@ def test_images_of_other_questions_do_not_exist(judge, campaign_of):
     for key in (known, elsewhere, seal_picture(uid, 0), known[:-1], own.uid, own.pk, "x"):
         url = reverse("annotation:image", args=[uid, key, "view"])
         assert judge.client.get(url).status_code == 404, key
+
+
+def test_one_judge_saves_a_bounded_number_of_answers_a_minute(
+    judge: Browser, settings, monkeypatch
+) -> None:
+    settings.ANSWERS_A_MINUTE = 2
+    monkeypatch.setattr("annotation.views.judging.pace", Pace())
+    monkeypatch.setattr("annotation.answering.pace.MAX_BATCH", 2)
+    asked = [question["uid"] for question in judge.next(3)]
+    assert judge.send(*map(answer_to, asked[:2]))[0] == 200
+    late = answer_to(asked[2])
+    assert judge.send(late)[0] == 429
+    settings.ANSWERS_A_MINUTE = 0
+    assert judge.send(late)[0] == 200  # nothing of it was stored before
+
+
+def test_a_bucket_fills_again_and_each_judge_has_one(monkeypatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("annotation.answering.pace.time.monotonic", lambda: now[0])
+    pace = Pace()
+    assert pace.take(1, 200, a_minute=240) == 0
+    assert pace.take(1, 200, a_minute=240) == 40
+    assert pace.take(2, 200, a_minute=240) == 0
+    now[0] = 40.0
+    assert pace.take(1, 200, a_minute=240) == 0
+    assert pace.take(1, 200, a_minute=0) == 0
