@@ -27,12 +27,12 @@ from lookalike.images.decode import (
     PictureError,
     hard_to_compare,
     picture_format,
-    read_picture,
 )
 from lookalike.images.manifest import RemoteSource
 from lookalike.images.metadata import Metadata, Row
 from lookalike.images.near_duplicates import near_pairs
 from lookalike.images.pairing import Pairing, pair
+from lookalike.images.picture_processes import PictureProcesses, TooManyOverrunsError
 from lookalike.images.pixels import has_other_name
 from lookalike.images.problems import Problem
 from lookalike.images.sources import Source, UnreadableFileError
@@ -73,7 +73,7 @@ def import_source(
     """
     refused = [problem.file for problem in source.problems]
     run = _Import(catalog, source, pair(metadata, source.paths, refused), progress)
-    with blobs_in_use(), ThreadPoolExecutor(N_THREADS) as threads:
+    with blobs_in_use(), run.processes, ThreadPoolExecutor(N_THREADS) as threads:
         run.go(threads)
     n_near = record_near_duplicates(catalog=catalog, progress=progress)
     broken = [*source.problems, *run.problems, *run.pairing.problems]
@@ -114,6 +114,7 @@ class _Import:
         self.images: dict[str, int] = {}  # sha256 -> Image.pk, of this source
         self.described: dict[str, str] = {}  # sha256 -> the path whose row is used
         self.without_row: dict[str, str] = {}  # path -> sha256
+        self.processes = PictureProcesses()
         self.n_stored = 0
         self.conversions: Counter[str] = Counter()  # of files, by what was done
         self.unusual: list[Problem] = []
@@ -126,7 +127,10 @@ class _Import:
         paths = self.paths
         for start in range(0, len(paths), BATCH):
             self.progress.update(start, len(paths), f"Reading {self.source.name}")
-            prepared = list(threads.map(self._prepare, paths[start : start + BATCH]))
+            try:
+                prepared = list(threads.map(self._prepare, paths[start : start + BATCH]))
+            except TooManyOverrunsError as problem:
+                raise JobError(str(problem)) from problem
             self.progress.check()
             self._store([item for item in prepared if not item.problem])
             self.problems += [Problem(i.path, i.problem) for i in prepared if i.problem]
@@ -148,7 +152,7 @@ class _Import:
             sha256 = hashlib.sha256(content).hexdigest()
             if sha256 in self.known and has_blobs(sha256):
                 return _Prepared(path, sha256, len(content))
-            picture = read_picture(content, path)
+            picture = self.processes.read(content, path)
             store_blobs(sha256, content, picture)
         except (PictureError, UnreadableFileError) as problem:
             return _Prepared(path, problem=str(problem))
@@ -165,7 +169,7 @@ class _Import:
             reason = f"{source.place(path)}: its bytes have the sha256 {sha256}, not {stated}"
             raise UnreadableFileError(f"{reason}: the picture was changed.")
         try:
-            picture = read_picture(content)
+            picture = self.processes.read(content)
         except PictureError as problem:
             raise PictureError(f"{source.place(path)}: {problem}") from problem
         store_blobs(sha256, content, picture, PREVIEWS)

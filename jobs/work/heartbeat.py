@@ -1,8 +1,10 @@
-"""Device workers: the heartbeat by which one is known to live, and who is alive."""
+"""Signs of life of workers, and who is alive."""
 
 from __future__ import annotations
 
+import logging
 import threading
+from collections.abc import Callable
 
 from django.conf import settings
 from django.db import connection
@@ -10,9 +12,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from jobs.models import SILENT_AFTER, Worker
+from jobs.status import note_light_worker
+from jobs.work.lost_jobs import reap_lost_jobs
 from jobs.work.running import DATABASE_LOST
 
 BEAT_SECONDS = 5.0
+log = logging.getLogger(__name__)
 
 
 def live_workers(device: str) -> QuerySet[Worker]:
@@ -33,19 +38,48 @@ def report_alive() -> None:
 
 def start_heartbeat() -> threading.Event:
     """Report this worker's life in a thread until the event that is returned is set."""
+    return _repeat(report_alive, "worker heartbeat")
+
+
+def watch_jobs(clock_is_alive: Callable[[], bool]) -> None:
+    """Take over the jobs of lost workers, and report this light worker alive.
+
+    Args:
+        clock_is_alive: Whether the process that wakes periodic tasks lives.
+    """
+    n_lost = reap_lost_jobs()
+    if clock_is_alive():
+        note_light_worker(n_lost)
+    else:
+        log.error("The clock of the light worker has ended: start the worker again.")
+
+
+def start_watch(clock_is_alive: Callable[[], bool]) -> threading.Event:
+    """Watch over jobs in a thread of the light worker, however busy its processes are.
+
+    Returns:
+        The event that ends it.
+    """
+    return _repeat(lambda: watch_jobs(clock_is_alive), "watch over jobs")
+
+
+def _repeat(step: Callable[[], object], name: str) -> threading.Event:
+    """Take a step every BEAT_SECONDS in a thread until the event that is returned is set."""
     stop = threading.Event()
 
-    def beat() -> None:
+    def repeat() -> None:
         while True:
             try:
-                report_alive()
+                step()
             except DATABASE_LOST:
-                connection.close()  # the next beat connects anew
+                connection.close()  # the next step connects again
+            except Exception:  # a broker that is away, a full disk: the next step may succeed
+                log.warning("A step failed: %s", name, exc_info=True)
             if stop.wait(BEAT_SECONDS):
                 break
         connection.close()
 
-    threading.Thread(target=beat, daemon=True, name="worker heartbeat").start()
+    threading.Thread(target=repeat, daemon=True, name=name).start()
     return stop
 
 

@@ -14,15 +14,12 @@ import io
 import logging
 import math
 import mmap
-import os
-import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -39,6 +36,7 @@ from lookalike.backbones.pictures import (
     picture_content,
     picture_name,
 )
+from lookalike.core.child_processes import start_child
 
 Transform = Callable[[Image.Image], Any]
 AFTER = 64  # pictures; for fewer, no process is started
@@ -122,23 +120,17 @@ def _message(how: tuple[Transform, int]) -> bytes | None:
         return None
 
 
+_PROGRAM = "from lookalike.backbones import decoders; decoders.serve()"
+
+
 class _Decoder:
     """A process that decodes pictures."""
 
     def __init__(self, how: bytes) -> None:
-        self._line, theirs = Pipe()
-        with theirs, tempfile.TemporaryFile() as shared:
+        with tempfile.TemporaryFile() as shared:
             shared.truncate(SHARED)
             self._shared = _shared_memory(shared.fileno())
-            handles = [theirs.fileno(), shared.fileno()]
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", "from lookalike.backbones import decoders; decoders.serve()",
-                 *map(str, handles)],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=handles,
-                start_new_session=True,  # Ctrl-C is for the one that started it
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                     "OMP_NUM_THREADS": "1"},
-            )  # fmt: skip
+            self._process, self._line = start_child(_PROGRAM, [shared.fileno()])
         self._line.send_bytes(how)
         self._is_ready = False
 

@@ -23,6 +23,8 @@ _PNG_PIXELS = {b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS"}
 _PNG_TEXTS = {b"tEXt", b"zTXt", b"iTXt"}
 _BARE_MARKERS = {0x01, *range(0xD0, 0xD8)}  # without a length: TEM and RST
 _SCAN, _END = 0xDA, 0xD9
+_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")  # in a scan; zeros and restarts are its own
+MAX_SCANS = 64  # cameras and encoders write 1 to 20; each is a pass over the whole picture
 
 
 class BrokenContainerError(ValueError):
@@ -111,6 +113,9 @@ def bare_jpeg(content: bytes) -> Bare:
     """Return a JPEG without notes: its colour profile and Adobe's colour mark stay.
 
     A file that is not built of segments is returned as it is, for the decoder to judge.
+
+    Raises:
+        BrokenContainerError: It has more than MAX_SCANS scans.
     """
     out, orientation, at = [content[:2]], 1, 2
     while at + 4 <= len(content) and content[at] == 0xFF:
@@ -119,6 +124,7 @@ def bare_jpeg(content: bytes) -> Bare:
             at += 1
             continue
         if marker in {_SCAN, _END}:
+            _check_scans(content, at)
             return Bare(b"".join(out) + content[at:], orientation)
         if marker in _BARE_MARKERS:
             at += 2
@@ -131,6 +137,24 @@ def bare_jpeg(content: bytes) -> Bare:
             out.append(segment)
         at = end
     return Bare(content, orientation)
+
+
+def _check_scans(content: bytes, at: int) -> None:
+    """Count the scans of a JPEG from the first one on, up to the picture's end.
+
+    Raises:
+        BrokenContainerError: There are more than MAX_SCANS.
+    """
+    n_scans = 0
+    while (found := _MARKER.search(content, at)) is not None:
+        marker, at = content[found.start() + 1], found.end()
+        if marker == _END:
+            return
+        n_scans += marker == _SCAN
+        if n_scans > MAX_SCANS:
+            raise BrokenContainerError(f"it has more than {MAX_SCANS} scans")
+        if marker not in _BARE_MARKERS:
+            at += int.from_bytes(content[at : at + 2], "big")
 
 
 def _decides_pixels(marker: int, segment: bytes) -> bool:

@@ -27,6 +27,7 @@ from lookalike.images.formats import (
 
 MAX_PIXELS = 64_000_000  # 8,000 x 8,000; decoded this takes 192 MB
 MAX_BYTES = 64 * 2**20
+BAND = 256  # rows that are laid on paper at a time
 ACCEPTED = "JPEG, PNG, WebP, TIFF, GIF, BMP, AVIF and HEIC pictures are accepted"
 FIRST_FRAME, DEEP, DROPPED = "first of several frames", "16 bits a channel", "oversized text"
 _BARE: dict[str, Callable[[bytes], Bare]] = {
@@ -260,9 +261,13 @@ def flattened(image: Image.Image) -> Image.Image:
     """Return a copy as RGB, with transparent parts on white paper."""
     if not image.has_transparency_data:
         return image.convert("RGB") if image.mode != "RGB" else image.copy()
-    pixels = image.convert("RGBA")
-    paper = Image.new("RGBA", pixels.size, "white")
-    return Image.alpha_composite(paper, pixels).convert("RGB")
+    opaque = Image.new("RGB", image.size)
+    for top in range(0, image.height, BAND):  # three copies of a large picture are too much
+        box = (0, top, image.width, min(top + BAND, image.height))
+        pixels = image.crop(box).convert("RGBA")
+        paper = Image.new("RGBA", pixels.size, "white")
+        opaque.paste(Image.alpha_composite(paper, pixels).convert("RGB"), box)
+    return opaque
 
 
 def _check_size(width: int, height: int) -> None:

@@ -18,6 +18,7 @@ from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
 from jobs.services import JobError, JobLostError, JobProgress, cancel_job, run_here, run_job
 from lookalike.images.decode import Picture, read_picture
+from lookalike.images.picture_processes import PictureProcesses
 from tests.catalog.state import files_in, state_of
 from tests.pictures import BAD_PICTURES, encoded, jpeg, picture, png, write_folder
 
@@ -259,11 +260,11 @@ def test_a_batch_read_after_the_job_was_lost_is_not_stored(
     job = Job.objects.create(**import_job(catalog, origin))
 
     def work(progress: JobProgress) -> dict[str, object]:
-        def read_late(content: bytes, name: str) -> Picture:
+        def read_late(_processes: PictureProcesses, content: bytes, name: str) -> Picture:
             progress._lost.set()  # what the heartbeat does when another worker holds the job
             return read_picture(content, name)
 
-        monkeypatch.setattr("catalog.importing.batches.read_picture", read_late)
+        monkeypatch.setattr(PictureProcesses, "read", read_late)
         with pytest.raises(JobLostError):
             import_work(progress)
         raise JobLostError

@@ -154,9 +154,8 @@ def test_below_the_floor_nothing_is_spooled_and_short_bodies_pass(
     full = Path(os.environ["LARGE_FILE"]).with_name("full")
     full.touch()
     try:
-        with connected(server) as connection:
-            connection.request("POST", "/", bytes(MIB), JUDGE)
-            reply = connection.getresponse()
+        with ExitStack() as opened:
+            reply = begin_upload(server, opened, JUDGE, MIB, MIB).getresponse()
             assert (reply.status, reply.headers["Retry-After"]) == (503, "5")
         assert ask(server, "/", JUDGE, bytes(1000)) == 200
         assert ask(server, "/made", JUDGE) == 503  # an answer that would be spooled

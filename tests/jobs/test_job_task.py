@@ -95,4 +95,4 @@ def test_only_what_looks_at_pictures_or_vectors_goes_to_the_devices() -> None:
         "pooling.tasks.help_embed",
         "pooling.tasks.run_source",
     ]
-    assert len(tasks) == 37
+    assert len(tasks) == 36
