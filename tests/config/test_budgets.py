@@ -162,7 +162,7 @@ def test_below_the_floor_nothing_is_spooled_and_short_bodies_pass(
     finally:
         full.unlink()
     assert ask(server, "/", JUDGE, bytes(MIB)) == 200
-    assert disk.held() == 0
+    wait_until(lambda: disk.held() == 0)
 
 
 @pytest.mark.parametrize(
