@@ -153,6 +153,8 @@ SEARCH_MEMORY_MIB = env.integer(  # of an exact search; a GPU is sooner done wit
     "SEARCH_MEMORY_MIB", 2048 if WORKER_DEVICE.startswith("cuda") else 256
 )
 INDEX_MEMORY_MIB = env.integer("INDEX_MEMORY_MIB", 4096)  # of an approximate index
+VECTORS_MEMORY_MIB = env.integer("VECTORS_MEMORY_MIB", 1024)  # of vectors in one uploaded file
+os.environ["VECTORS_MEMORY_MIB"] = str(VECTORS_MEMORY_MIB)  # lookalike.io.vectors reads it there
 JOB_SILENT_MINUTES = env.integer("JOB_SILENT_MINUTES", 30)  # then it is taken for hung
 JOB_LONG_MINUTES = env.integer("JOB_LONG_MINUTES", 360)  # likewise, in phases that are long
 MAX_OPEN_JOBS = env.integer("MAX_OPEN_JOBS", 100)  # of one person

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,8 @@ MAX_BYTES = 8 * 2**30
 FINGERPRINT = "fingerprint"  # array of a .npz, or metadata of a parquet schema
 MAX_FINGERPRINT_BYTES = 2**12
 MAX_HEADER = 100_000_000  # bytes of a safetensors file; its own package reads no longer one
+BLOCK_BYTES = 2**24
+Header = tuple[tuple[int, ...], bool, np.dtype[np.generic]]
 Named = tuple[list[str] | None, Array, str]  # ids, or None; vectors; fingerprint
 
 
@@ -36,13 +40,29 @@ def one_of(held: Sequence[str], wanted: Sequence[str]) -> str | None:
     return next((by_name[name] for name in wanted if name in by_name), None)
 
 
+def most_bytes() -> int:
+    """Return how many bytes of vectors are read: VECTORS_MEMORY_MIB of the environment, or 8 GiB.
+
+    Raises:
+        ValueError: The variable is no number.
+    """
+    stated = os.environ.get("VECTORS_MEMORY_MIB")
+    return MAX_BYTES if stated is None else int(stated) * 2**20
+
+
 def check_size(path: Path, n_bytes: int, n_packed: int) -> None:
-    """Refuse a file that unpacks to more than `MAX_BYTES`, or to far more than its size."""
+    """Refuse a file that unpacks to more than `most_bytes`, or to far more than its size."""
     if reason := why_too_much(n_bytes, n_packed):
         raise FormatError(path, None, reason)
-    if n_bytes > MAX_BYTES:
-        reason = f"it would unpack to {n_bytes:,} bytes; at most {MAX_BYTES:,} are read"
+    if n_bytes > (most := most_bytes()):
+        reason = f"it would unpack to {n_bytes:,} bytes; at most {most:,} are read"
         raise FormatError(path, None, reason)
+
+
+def check_shape(path: Path, shape: Sequence[int]) -> None:
+    """Refuse a negative dimension."""
+    if any(length < 0 for length in shape):
+        raise FormatError(path, None, f"an array has the shape {shape}, which is negative")
 
 
 def shape_of(array: Array) -> str:
@@ -57,7 +77,11 @@ def read_npy(path: Path) -> Array:
         FormatError: not readable, or pickled objects.
     """
     try:
+        with path.open("rb") as file:
+            check_shape(path, _header(file)[0])
         found: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FormatError:
+        raise
     except (ValueError, EOFError, OSError) as problem:
         raise FormatError(path, None, _why(problem)) from problem
     return found
@@ -90,6 +114,33 @@ class NpzFile:
         check_size(self._path, n_bytes, self._path.stat().st_size)
         return [self._member(entry) for entry in entries]
 
+    def read_matrix(self, name: str) -> Array:
+        """Return an array; a matrix of floats is read in blocks, as float32.
+
+        A matrix takes the memory of the result and of a block.
+
+        Raises:
+            FormatError: As `read`.
+        """
+        entry = self._entries[name]
+        check_size(self._path, entry.file_size, self._path.stat().st_size)
+        shape, is_by_column, dtype = self._checked_header(entry)
+        if len(shape) != 2 or dtype.kind != "f":
+            return self._member(entry)
+        check_size(self._path, 4 * math.prod(shape), self._path.stat().st_size)
+        matrix = np.empty(shape, np.float32)
+        lines = matrix.T if is_by_column else matrix  # as they follow one another in the file
+        line_bytes = lines.shape[1] * dtype.itemsize
+        step = max(1, BLOCK_BYTES // max(1, line_bytes))
+        with self._archive.open(entry) as file:
+            _header(file)
+            for start in range(0, len(lines), step):
+                part = lines[start : start + step]
+                content = file.read(part.shape[0] * line_bytes)
+                with np.errstate(over="ignore"):
+                    part[:] = np.frombuffer(content, dtype).reshape(part.shape)
+        return matrix
+
     def fingerprint(self) -> str:
         """Return the fingerprint of the model; "" if there is none."""
         entry = self._entries.get(FINGERPRINT)
@@ -99,19 +150,33 @@ class NpzFile:
         return str(text) if text.ndim == 0 and text.dtype.kind == "U" else ""
 
     def _member(self, entry: zipfile.ZipInfo) -> Array:
-        with self._archive.open(entry) as file:
-            version = np.lib.format.read_magic(file)
-            if version == (1, 0):
-                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            else:
-                shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-            n_stated, n_held = math.prod(shape) * dtype.itemsize, entry.file_size - file.tell()
-        if n_stated != n_held and not dtype.hasobject:
-            reason = f"{entry.filename} states {n_stated:,} bytes and holds {n_held:,}"
-            raise FormatError(self._path, None, reason)
+        self._checked_header(entry)
         with self._archive.open(entry) as file:
             array: Array = np.lib.format.read_array(file, allow_pickle=False)
         return array
+
+    def _checked_header(self, entry: zipfile.ZipInfo) -> Header:
+        """Return shape, order and type of an array, which the zip holds whole."""
+        with self._archive.open(entry) as file:
+            shape, is_by_column, dtype = _header(file)
+            n_stated, n_held = math.prod(shape) * dtype.itemsize, entry.file_size - file.tell()
+        check_shape(self._path, shape)
+        if n_stated != n_held and not dtype.hasobject:
+            reason = f"{entry.filename} states {n_stated:,} bytes and holds {n_held:,}"
+            raise FormatError(self._path, None, reason)
+        return shape, is_by_column, dtype
+
+
+def _header(file: IO[bytes]) -> Header:
+    """Read shape, order (by column or not) and type of a .npy; the values follow.
+
+    Raises:
+        ValueError: It is no .npy.
+    """
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    return np.lib.format.read_array_header_2_0(file)
 
 
 @contextmanager
@@ -154,10 +219,10 @@ def read_npz(path: Path) -> Named:
         held = [name for name in file.names if name != FINGERPRINT]
         id_name, vector_name = one_of(held, ID_NAMES), one_of(held, VECTOR_NAMES)
         if id_name is not None and vector_name is not None:
-            names, vectors = file.read([id_name, vector_name])
-            return ids_of(path, names), vectors, file.fingerprint()
+            [names] = file.read([id_name])
+            return ids_of(path, names), file.read_matrix(vector_name), file.fingerprint()
         if vector_name is not None and len(held) == 1:
-            return None, file.read(held)[0], file.fingerprint()
+            return None, file.read_matrix(vector_name), file.fingerprint()
         if id_name is None and vector_name is None and held:
             arrays = dict(zip(held, file.read(held), strict=True))
             return (*_keyed(path, arrays), file.fingerprint())

@@ -19,11 +19,11 @@ from lookalike.io.text_files import not_decodable, open_text, text_lines
 from lookalike.io.vector_arrays import (
     FINGERPRINT,
     ID_NAMES,
-    MAX_BYTES,
     VECTOR_NAMES,
     Array,
     Named,
     check_size,
+    most_bytes,
     one_of,
 )
 
@@ -93,10 +93,10 @@ def read_json_lines(path: Path) -> Named:
 
     Raises:
         FormatError: a line that is no such object, or has another number of numbers than the
-            first; not UTF-8; or more than `MAX_BYTES`.
+            first; not UTF-8; or more than `most_bytes`.
     """
     ids: list[str] = []
-    numbers, dim = array("f"), 0
+    numbers, dim, most = array("f"), 0, most_bytes()
     try:
         with open_text(path) as file:
             for line, text in text_lines(path, file):
@@ -109,8 +109,8 @@ def read_json_lines(path: Path) -> Named:
                     raise FormatError(path, line, reason)
                 ids.append(name)
                 numbers.extend(vector)
-                if 4 * len(numbers) > MAX_BYTES:
-                    raise FormatError(path, line, f"at most {MAX_BYTES:,} bytes are read")
+                if 4 * len(numbers) > most:
+                    raise FormatError(path, line, f"at most {most:,} bytes are read")
     except UnicodeDecodeError as error:
         raise not_decodable(path) from error
     return ids, np.frombuffer(numbers, np.float32).reshape(len(ids), dim), ""

@@ -18,13 +18,13 @@ from lookalike.io.parquet import MAGIC
 from lookalike.io.text_files import not_decodable, text_lines
 from lookalike.io.vector_arrays import (
     FINGERPRINT,
-    MAX_BYTES,
     NPY,
     NPZ,
     VECTOR_NAMES,
     Array,
     Named,
     is_safetensors,
+    most_bytes,
     one_of,
     read_npy,
     read_npz,
@@ -34,6 +34,7 @@ from lookalike.io.vector_arrays import (
 from lookalike.io.vector_rows import are_json_lines, parquet_names, read_json_lines, read_parquet
 
 Format = Literal["npy", "npz", "parquet", "safetensors", "jsonl"]
+BLOCK = 2**20  # numbers that are checked at a time
 HEAD = 64  # bytes that tell a format
 _READERS: dict[Format, Callable[[Path], Named]] = {
     "npy": lambda path: (None, read_npy(path), ""),
@@ -98,7 +99,7 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
     Raises:
         FormatError: another format, pickled objects, another shape or dtype, a number of ids
             that is not that of the rows, an empty id, a row with NaN, infinity or length 0, or
-            by what the file states of itself more than MAX_BYTES or far more than its size.
+            by what the file states of itself more than `most_bytes` or far more than its size.
         OSError: if a file cannot be opened.
     """
     path = Path(path)
@@ -204,26 +205,36 @@ def _checked(path: Path, ids: list[str], vectors: Array) -> NDArray[np.float32]:
         raise FormatError(path, None, f"{len(ids):,} ids for {len(vectors):,} vectors")
     if vectors.size == 0:
         raise FormatError(path, None, "the file holds no vectors")
-    if vectors.nbytes > MAX_BYTES:
-        raise FormatError(path, None, f"at most {MAX_BYTES:,} bytes of vectors are read")
+    if 4 * vectors.size > (most := most_bytes()):
+        raise FormatError(path, None, f"at most {most:,} bytes of vectors are read")
     for row, name in enumerate(ids, 1):
         if not name:
             raise FormatError(path, row, "the id is empty", unit="row")
     with np.errstate(over="ignore"):
         floats: NDArray[np.float32] = np.asarray(vectors, np.float32)
-        squares = np.einsum("nd,nd->n", floats, floats)
-    for reason, bad in (
-        ("the vector holds NaN", np.isnan(floats).any(axis=1)),
-        ("the vector holds an infinity", np.isinf(floats).any(axis=1)),
-        ("the vector has length 0, so no cosine", ~floats.any(axis=1)),
-        ("the vector is too long or too short for cosines in float32", ~_is_length(squares)),
-    ):
-        rows = np.flatnonzero(bad)
-        if rows.size:
-            more = f" ({rows.size:,} such rows)" if rows.size > 1 else ""
-            first = int(rows[0])
-            raise FormatError(path, first + 1, f"{reason}: {ids[first]!r}{more}", unit="row")
+    for reason, rows in _bad_rows(floats).items():
+        if rows:
+            more = f" ({len(rows):,} such rows)" if len(rows) > 1 else ""
+            raise FormatError(path, rows[0] + 1, f"{reason}: {ids[rows[0]]!r}{more}", unit="row")
     return floats
+
+
+def _bad_rows(vectors: NDArray[np.float32]) -> dict[str, list[int]]:
+    """Return the rows that have no cosine, by reason; looks at a block at a time."""
+    found: dict[str, list[int]] = {}
+    step = max(1, BLOCK // vectors.shape[1])
+    for start in range(0, len(vectors), step):
+        block = vectors[start : start + step]
+        with np.errstate(over="ignore"):
+            squares = np.einsum("nd,nd->n", block, block)
+        for reason, bad in (
+            ("the vector holds NaN", np.isnan(block).any(axis=1)),
+            ("the vector holds an infinity", np.isinf(block).any(axis=1)),
+            ("the vector has length 0, so no cosine", ~block.any(axis=1)),
+            ("the vector is too long or too short for cosines in float32", ~_is_length(squares)),
+        ):
+            found.setdefault(reason, []).extend((start + np.flatnonzero(bad)).tolist())
+    return found
 
 
 def _is_length(squares: NDArray[np.float32]) -> NDArray[np.bool_]:
