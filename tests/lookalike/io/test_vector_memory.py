@@ -17,7 +17,7 @@ from lookalike.io.errors import FormatError
 from lookalike.io.vectors import read_vectors
 from tests.paths import ROOT
 
-N, DIM = 2**16, 1024
+N, DIM = 2**15, 1024
 MIB = 2**20
 READ = """
 import json, resource, sys
@@ -62,7 +62,7 @@ def test_vectors_take_the_memory_of_float32_and_no_more(tmp_path: Path, dtype: s
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     megabytes, shape = json.loads(told.stdout)
     assert shape == [N, DIM]
-    assert megabytes < 4 * N * DIM / MIB + 120
+    assert megabytes < 4 * N * DIM / MIB + 90
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
