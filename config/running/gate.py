@@ -136,11 +136,11 @@ class Gate:
         if credential is None:
             return None
         digest = hashlib.blake2b(credential.encode(), digest_size=16).digest()
-        person, until = self._known.get(digest, (None, 0.0))
+        known, until = self._known.get(digest, (None, 0.0))
         if time.monotonic() < until:
-            return person
+            return known
         lookup = Visit(tuple(parties), "quick")
-        person = await self.run(lookup, "quick", self.visitors.person, environ)
+        person: str | None = await self.run(lookup, "quick", self.visitors.person, environ)
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
         seconds = UNKNOWN_SECONDS if person is None else KNOWN_SECONDS

@@ -269,8 +269,8 @@ def test_a_site_behind_the_front(front: Front, settings) -> None:
     assert "small-1.0.0.zip" in str(whole.headers["Content-Disposition"])
     part = front.ask("GET", address, Range="bytes=4-6")
     assert (part.status, part.content) == (206, b"arc")
-    for reply in (page, whole, part):
-        assert {name: reply.headers.get_all(name) for name in GUARDS} == {
+    for answer in (page, whole, part):
+        assert {name: answer.headers.get_all(name) for name in GUARDS} == {
             name: page.headers.get_all(name) for name in GUARDS
         }
         assert all(page.headers.get_all(name) for name in GUARDS)

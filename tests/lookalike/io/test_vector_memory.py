@@ -72,7 +72,7 @@ def test_blocks_give_the_values_of_the_whole(
 ) -> None:
     monkeypatch.setattr("lookalike.io.vector_arrays.BLOCK_BYTES", 100)
     vectors = np.random.default_rng(0).normal(size=(37, 5)).astype(dtype)
-    path = write_npz(tmp_path / "v.npz", np.asarray(vectors, order=order))
+    path = write_npz(tmp_path / "v.npz", np.asfortranarray(vectors) if order == "F" else vectors)
     np.testing.assert_array_equal(read_vectors(path).vectors, vectors.astype(np.float32))
 
 
