@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from catalog.curation.services import omitted_ids
 from evaluation.below_pool.bounds import BOUNDS
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs
 from evaluation.results.stored import NegativesSummary, SampleEstimates
@@ -20,6 +19,7 @@ from lookalike.metrics.negatives import NegativeList, draw_negatives
 from lookalike.metrics.rank import ranked_candidates
 from lookalike.prevalence.sampling import rank_strata
 from pooling.models import Pool
+from pooling.pools.queries import left_out_ids
 
 BAND = (100, 500)
 """First and last rank, as the VSD paper has them."""
@@ -74,7 +74,8 @@ def draw_at_evaluation(
 ) -> DrawnNegatives:
     """Draw one negative of each kind for each positive, by a seed and each query's SHA-256.
 
-    Never drawn: the query, its product, what was put to the judges or proposed. Pairs of a sample
+    Never drawn: the query, its product, what was put to the judges or proposed, and what curation
+    had left out of the catalog when the pool was made. Pairs of a sample
     below the pool can be drawn like others there: the share of positives is that of all of them.
 
     Args:
@@ -88,11 +89,12 @@ def draw_at_evaluation(
     asked = {(query, candidate) for query, candidate, _ in inputs.asked} - inputs.below_pool
     asked |= set(_proposed(inputs))
     draw = partial(draw_negatives, inputs.qrels, seed=seed, products=inputs.products, asked=asked)
-    uniform = draw([], band=None, candidates=_candidates(inputs.pool))
+    candidates = _candidates(inputs.pool)
+    uniform = draw([], band=None, candidates=candidates)
     references = _references(inputs, embedded)
     if not references:
         return DrawnNegatives(replace(uniform, contamination=_uniform_share(sample)))
-    band = draw(references, band=BAND)
+    band = draw(references, band=BAND, candidates=candidates)
     depth = min(source.k for source in inputs.sources)
     return DrawnNegatives(
         replace(uniform, contamination=_uniform_share(sample)),
@@ -109,8 +111,7 @@ def _proposed(inputs: EvaluationInputs) -> list[tuple[str, str]]:
 
 
 def _candidates(pool: Pool) -> list[str]:
-    without = omitted_ids(pool.catalog, pool.created_at)
-    held = pool.catalog.images.exclude(pk__in=without)
+    held = pool.catalog.images.exclude(pk__in=left_out_ids(pool))
     return list(held.values_list("sha256", flat=True))
 
 

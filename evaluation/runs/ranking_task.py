@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from catalog.curation.services import omitted_ids
 from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import Vectors, load_vectors
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, ImageTable
@@ -17,7 +16,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.metrics.embedding_runs import LIST_DEPTH, Gallery, embedding_run
 from pooling.models import Pool
-from pooling.pools.queries import pool_pairs
+from pooling.pools.queries import left_out_ids, pool_pairs
 from pooling.sources.admission import make_filters
 
 N_PRODUCTS = 20  # heads of lists show this many products: cut-offs up to here are exact
@@ -82,6 +81,11 @@ def labelled_task(inputs: EvaluationInputs, further: Sequence[tuple[str, str]] =
         np.append(
             inputs.table.candidate_ids[kept], inputs.images.find(candidates, pool.catalog_id)
         ),
+        sorted(
+            left_out_ids(pool)
+            - set(inputs.table.query_ids.tolist())
+            - set(inputs.table.candidate_ids.tolist())
+        ),
     )
 
 
@@ -92,7 +96,7 @@ def pooled_task(pool: Pool, images: ImageTable, *, by_rules: bool = False) -> Ra
     `ranking_task`.
     """
     pairs = np.array(pool_pairs(pool), np.int64).reshape(-1, 2)
-    without = sorted(omitted_ids(pool.catalog, pool.created_at) - set(pairs.ravel().tolist()))
+    without = sorted(left_out_ids(pool))
     return ranking_task(pool, images, pairs[:, 0], pairs[:, 1], without, by_rules=by_rules)
 
 

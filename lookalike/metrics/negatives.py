@@ -134,7 +134,7 @@ def draw_negatives(
         seed: of the draw.
         per_positive: how many for each positive of the query.
         products: as in `match_run`.
-        candidates: all images that models rank, to draw uniformly from.
+        candidates: all images that may be drawn; None: all that the references list.
         asked: further pairs that are never drawn, such as those still to be judged.
         keys: what stands for each query in the draw, such as its SHA-256; its name by default.
 
@@ -144,12 +144,13 @@ def draw_negatives(
     """
     if per_positive < 1 or not (references or (candidates and band is None)):
         raise InputError("random negatives need a reference run and at least one per positive")
-    if band is not None or candidates is None:
-        candidates = [name for run in references for name in run.candidate_ids]
-    ids = tuple(sorted(set(candidates)))
+    listed = {name for run in references for name in run.candidate_ids}
+    drawable = listed if candidates is None else set(candidates)
+    ids = tuple(sorted(drawable if band is None else listed | drawable))
     code_of = {name: code for code, name in enumerate(ids)}
     lists = [] if band is None else _ranked_codes(qrels, references, products, code_of, band[1])
-    barred = _barred(qrels, code_of, products, asked)
+    never = np.array([at for at, name in enumerate(ids) if name not in drawable], np.int64)
+    barred = [np.append(one, never) for one in _barred(qrels, code_of, products, asked)]
     wanted = per_positive * np.bincount(
         qrels.queries[qrels.labels == 1], minlength=len(qrels.query_ids)
     )

@@ -76,14 +76,13 @@ def own_product(pairs: pa.Table, products: Mapping[str, str] | None) -> Bools:
 
 def draw_uniformly(release: Folder, qrels: Qrels) -> NegativeList:
     """Draw the uniform negatives of a release, as an evaluation of its campaign draws them."""
-    images = release.rows("images", "image_id", "is_candidate")
     return draw_negatives(
         qrels,
         [],
         band=None,
         seed=release.info["seeds"]["negatives"],
         products=release.products,
-        candidates=[image for image, is_candidate in images if is_candidate],
+        candidates=_candidates(release),
         asked=known_pairs(release),
         keys=release.sha256_of,
     )
@@ -99,9 +98,15 @@ def draw_from_band(
         band=band,
         seed=release.info["seeds"]["negatives"],
         products=release.products,
+        candidates=_candidates(release),
         asked=known_pairs(release),
         keys=release.sha256_of,
     )
+
+
+def _candidates(release: Folder) -> list[str]:
+    images = release.rows("images", "image_id", "is_candidate")
+    return [image for image, is_candidate in images if is_candidate]
 
 
 def known_pairs(release: Folder) -> set[tuple[str, str]]:

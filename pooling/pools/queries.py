@@ -64,6 +64,15 @@ def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:
     return with_attributes(images.order_by("sha256"), filters)
 
 
+def left_out_ids(pool: Pool) -> set[int]:
+    """Return the ids of the catalog's images that no model ranks for a pool.
+
+    Curation had left them out when the pool was made, and the pool does not ask about them.
+    """
+    omitted = omitted_ids(pool.catalog, pool.created_at)
+    return omitted - {pk for pair in pool_pairs(pool) for pk in pair} if omitted else omitted
+
+
 def stored_proposals(pool: Pool) -> tuple[list[PoolSource], Proposals]:
     """Return the sources that are done, and their proposals in the order of source, query, rank.
 

@@ -26,7 +26,7 @@ from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.format.layout import RUN_SCHEMA
 from lookalike.release.format.tables import ROWS, TableWriter, named
 from pooling.models import Pool, PoolQuery, PoolSource
-from releases.freeze.scope import Images, Scope
+from releases.freeze.scope import Images, Scope, unranked_ids
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,9 @@ def ranking_of(scope: Scope, pairs: tuple[Ints, Ints]) -> RankingTask:
     pool = Pool.objects.get(pk=scope.pools[0].id)
     held = Image.objects.filter(catalog_id__in={pool.catalog_id, pool.asking.pk})
     newer = set(held.values_list("pk", flat=True)) - set(images.ids.tolist())
-    return ranking_task(pool, table, pairs[0], pairs[1], without=sorted(newer))
+    return ranking_task(
+        pool, table, pairs[0], pairs[1], without=sorted(newer | unranked_ids(scope))
+    )
 
 
 def _write_run(path: Path, run: Run, images: Images) -> None:

@@ -20,7 +20,9 @@ from jobs.work.snapshot import Snapshot
 from lookalike.agreement.grades import Scale
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
+from pooling.models import Pool
 from pooling.pools.frozen_rows import FrozenPool, frozen_pools, queries_drawn
+from pooling.pools.queries import left_out_ids
 from releases.blindness.pairs import known_queries
 from releases.freeze.hidden_labels import hide_queries
 from releases.freeze.requests import FreezeRequest
@@ -120,6 +122,13 @@ class Scope:
     def pool_ids(self) -> list[int]:
         """Database ids of the pools."""
         return [pool.id for pool in self.pools]
+
+
+def unranked_ids(scope: Scope) -> set[int]:
+    """Return the ids of images that no model ranks: left out of every pool of the scope."""
+    pools = Pool.objects.filter(pk__in=scope.pool_ids)
+    of_pools = [left_out_ids(pool) for pool in pools]
+    return set.intersection(*of_pools) if of_pools else set()
 
 
 def read_scope(view: Snapshot, request: FreezeRequest) -> Scope:

@@ -24,7 +24,7 @@ from lookalike.core.arrays import Ints
 from lookalike.release.format.layout import ALL_TABLES
 from lookalike.release.format.tables import ROWS, TableWriter, named, write_table
 from pooling.pools.frozen_rows import frozen_proposals, frozen_sources
-from releases.freeze.scope import Images, Scope
+from releases.freeze.scope import Images, Scope, unranked_ids
 
 
 def write_images(
@@ -33,7 +33,10 @@ def write_images(
     """Write the table of images; `file_of` says where an image lies in the release, or ""."""
     images = scope.images
     rows = [images.rows[at] for at in images.first_row.tolist()]
-    ranked = {row.sha256 for row in images.rows if row.catalog in scope.ranked}
+    left_out = unranked_ids(scope)
+    ranked = {
+        row.sha256 for row in images.rows if row.catalog in scope.ranked and row.id not in left_out
+    }
     json_of = {
         text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)
         for text in {row.attributes for row in rows}

@@ -81,7 +81,7 @@ def _on_one_direction(shown: Sequence[SelfDelta], defined: Sequence[SelfDelta], 
         d.measure == worst.measure
         and d.exceeds_gap
         and d.delta.value * worst.delta.value > 0
-        and not d.delta.interval.low <= 0 <= d.delta.interval.high  # a blank one rules nothing out
+        and not _holds_zero(d)
         for d in defined
     )
     n_models = sum(d.measure == worst.measure for d in defined)
@@ -99,6 +99,11 @@ def _on_one_direction(shown: Sequence[SelfDelta], defined: Sequence[SelfDelta], 
         "pooled models move by more than the usual gap between neighbours, so"
         f" the value of a newcomer does not stand beside theirs.{also}"
     )
+
+
+def _holds_zero(d: SelfDelta) -> bool:
+    """Whether the interval holds 0; a blank one, as of equal losses at each query, does not."""
+    return d.delta.interval.low <= 0 <= d.delta.interval.high
 
 
 def _family(measure: str) -> str:
