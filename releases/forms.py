@@ -75,6 +75,12 @@ class FreezeForm(forms.Form):
         label="Include images",
         help_text="Only where their licence allows. Otherwise it names them by SHA-256 and path.",
     )
+    with_metadata = forms.BooleanField(
+        required=False,
+        label="Keep the images’ metadata",
+        help_text="EXIF, GPS position, camera and comments. Otherwise they are removed; the pixels "
+        "stay as they are.",
+    )
     with_runs = forms.BooleanField(
         required=False, label="Uploaded runs take part", help_text="With their scores of pairs."
     )
@@ -152,10 +158,12 @@ class FreezeForm(forms.Form):
 
 
 def _request(cleaned: dict[str, Any]) -> FreezeRequest:
-    names = ("slug", "title", "version", "description", "changes", "url", "label_licence",
-             "image_terms", "with_images", "with_runs", "is_public", "hidden_percent",
-             "expertise", "demographics", "payment", "intended", "excluded", "social_impact",
-             "personal_information")  # fmt: skip
+    names = (
+        *("slug", "title", "version", "description", "changes", "url", "label_licence"),
+        *("image_terms", "with_images", "with_metadata", "with_runs", "is_public"),
+        *("hidden_percent", "expertise", "demographics", "payment", "intended", "excluded"),
+        *("social_impact", "personal_information"),
+    )
     return FreezeRequest(
         campaigns=tuple(campaign.slug for campaign in cleaned["campaigns"]),
         template_sets=tuple(sorted(chosen.slug for chosen in cleaned.get("template_sets", ()))),
@@ -187,6 +195,7 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         "label_licence": info["licence"]["labels"],
         "image_terms": info["licence"]["images"],
         "with_images": info["licence"]["with_images"],
+        "with_metadata": info["licence"].get("image_metadata") == "kept",
         "hidden_percent": info["hidden_percent"],
         "template_sets": [entry["slug"] for entry in info.get("template_sets", ())],
         "triplet_sets": [entry["slug"] for entry in info.get("triplet_sets", ())],

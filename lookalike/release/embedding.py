@@ -44,12 +44,13 @@ class _Picture:
     """Opens an image, if it is the one that was frozen."""
 
     sha256: str
+    file_sha256: str
     path: str
     read: Callable[[], bytes]
 
     def __call__(self) -> BytesIO:
         content = self.read()
-        if hashlib.sha256(content).hexdigest() != self.sha256:
+        if hashlib.sha256(content).hexdigest() != self.file_sha256:
             raise ReleaseError(f"{self.path} is not the image that was frozen; {ADVICE}")
         return BytesIO(content)
 
@@ -121,10 +122,13 @@ def _pictures(
             raise ReleaseError(f"{release.title} is without {lacks}; give them by --images FOLDER")
         raise ReleaseError(f"{images} lacks {lacks} of {release.title}, told by their bytes")
     pictures: dict[bool, list[_Picture]] = {True: [], False: []}
+    hash_of = release.image_sha256
     for is_candidate, sha256, path, file in sorted(rows, key=lambda row: str(row[1])):
         is_here = file in held
         read = (release.path / file).read_bytes if is_here else elsewhere[sha256]
-        pictures[is_candidate].append(_Picture(sha256, file if is_here else path, read))
+        expected = hash_of[file] if is_here else sha256
+        picture = _Picture(sha256, expected, file if is_here else path, read)
+        pictures[is_candidate].append(picture)
     return pictures
 
 

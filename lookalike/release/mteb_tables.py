@@ -106,9 +106,12 @@ def mteb_differs(release: Folder, path: Path) -> str:
         if not holds_images(release):
             return ""
         n_values(path, file.metadata, ["image"])
+        file_of = dict(release.rows("images", "image_id", "file"))
+        hash_of = release.image_sha256
         for image, picture in _pictures(file):
-            if picture is None or sha256(picture).hexdigest() != release.sha256_of.get(image):
-                return f"holds another picture for {image} than data/images.parquet names"
+            expected = hash_of.get(file_of.get(image, ""))
+            if picture is None or sha256(picture).hexdigest() != expected:
+                return f"holds another picture for {image} than the release does"
     return ""
 
 

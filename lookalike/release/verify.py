@@ -253,11 +253,10 @@ def _pictures(folder: Path, manifest: Manifest) -> Iterator[Finding]:
         for image, sha256 in release.sha256_of.items():
             if not sha256.startswith(image):
                 yield Finding("data/images.parquet", f"gives {image} the SHA-256 {sha256}")
-    named = dict(release.rows("images", "file", "sha256"))
-    named.pop("", None)
+    named = release.image_sha256
     held = {path for path in manifest.files if path.startswith("images/")}
     for path in sorted(held ^ named.keys()):
         yield Finding(path, "is in the folder or in data/images.parquet, but not in both")
     for path in sorted(held & named.keys()):
         if manifest.files[path].sha256 != named[path]:
-            yield Finding(path, "is not the image that data/images.parquet names")
+            yield Finding(path, "is not the image that the tables name")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,12 @@ from typing import Any
 from django.conf import settings
 
 from annotation.queries.frozen_rows import FrozenCampaign, frozen_guidelines, frozen_judges
-from catalog.frozen_rows import FrozenImage
-from catalog.images.blobs import open_blob
 from conditional.campaigns.frozen_rows import verifiers_of
 from evaluation.below_pool.frozen_rows import frozen_samples
 from evaluation.results.version import ROOT, code_version
 from jobs.work.snapshot import Snapshot, snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.core.progress import Progress
-from lookalike.images.formats import ENDINGS
 from lookalike.io.errors import InputError
 from lookalike.metrics.measures import known_measures
 from lookalike.release.derive import derive
@@ -42,6 +38,7 @@ from lookalike.release.scoring import GRADED_MEASURES, MEASURES, coarse, compute
 from lookalike.release.signature import read_signing_key
 from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
+from releases.freeze.copied_images import copy_images, file_of
 from releases.freeze.hidden_labels import percent_hidden, require_enough
 from releases.freeze.model_scores import list_models, write_runs
 from releases.freeze.negatives import draw_at_freeze
@@ -71,7 +68,7 @@ def build(request: FreezeRequest, folder: Path, progress: Progress) -> None:
     scope = _write_frozen(request, files, hidden, progress)
     if request.with_images:
         progress.note("Copying images")
-        _copy_images(scope, request, files)
+        copy_images(scope, request, files)
     _derive(files, progress)
     if scope.hidden.size:
         progress.note("Scoring models on hidden labels")
@@ -99,7 +96,7 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
     with snapshot() as view:
         scope = read_scope(view, request)
         entrants = list_models(scope, with_runs=request.with_runs)
-        write_images(view, scope, files, lambda row: _file_of(row, request))
+        write_images(view, scope, files, lambda row: file_of(row, request))
         write_queries(scope, files)
         progress.note("Reading pairs and proposals")
         pairs = write_pairs(view, scope, files)
@@ -188,28 +185,6 @@ def _samples(view: Snapshot, scope: Scope) -> list[dict[str, Any]]:
     ]
 
 
-def _file_of(row: FrozenImage, request: FreezeRequest) -> str:
-    return f"images/{row.sha256}{ENDINGS[row.format][0]}" if request.with_images else ""
-
-
-def _copy_images(scope: Scope, request: FreezeRequest, files: Path) -> None:
-    images = scope.images
-    (files / "images").mkdir()
-    for at in images.first_row.tolist():
-        row = images.rows[at]
-        try:
-            with (
-                open_blob(row.sha256, "original") as stored,
-                (files / _file_of(row, request)).open("wb") as copy,
-            ):
-                shutil.copyfileobj(stored, copy)
-        except FileNotFoundError:
-            raise ReleaseError(
-                f"The picture {row.path} is missing; import the catalog again, or freeze "
-                "without images."
-            ) from None
-
-
 def _measures(scope: Scope) -> list[str]:
     products = {row.sha256: row.product for row in scope.images.rows} if scope.excludes else None
     return known_measures((*MEASURES, *(GRADED_MEASURES if scope.scale else ())), products)
@@ -243,6 +218,7 @@ def _info(
             "labels": request.label_licence,
             "images": request.image_terms,
             "with_images": request.with_images,
+            **({"image_metadata": "kept"} if request.with_images and request.with_metadata else {}),
         },
         "campaigns": [
             _campaign_entry(row, pool_of.get(row.id, ""))

@@ -32,6 +32,7 @@ class FreezeRequest:
         label_licence: SPDX name or words.
         image_terms: under which terms the images may be had.
         with_images: whether the images may be given away with the release.
+        with_metadata: whether images keep their metadata, such as EXIF with the place.
         with_runs: whether uploaded runs of the campaigns take part.
         is_public: whether people see it without signing in.
         hidden_percent: queries whose labels are kept back for submissions, in percent.
@@ -54,6 +55,7 @@ class FreezeRequest:
     label_licence: str = DEFAULT_LICENCE
     image_terms: str = DEFAULT_IMAGE_TERMS
     with_images: bool = False
+    with_metadata: bool = False
     with_runs: bool = False
     is_public: bool = False
     hidden_percent: int = 0

@@ -28,6 +28,7 @@ from lookalike.release.format.layout import (
     NEGATIVES,
     PRODUCT_PREFIX,
     RUN_SCHEMA,
+    has_stripped_images,
 )
 from lookalike.release.format.tables import coded, read_table, rows_of
 from lookalike.release.labelling import make_qrels
@@ -70,6 +71,15 @@ class Folder:
         """The models: models.json."""
         models: list[dict[str, Any]] = self.json("models.json")
         return models
+
+    @cached_property
+    def image_sha256(self) -> dict[str, str]:
+        """The SHA-256 of each image file in the release, by its path here."""
+        hashes = dict(self.rows("images", "file", "sha256"))
+        hashes.pop("", None)
+        if has_stripped_images(self.info):
+            hashes |= dict(self.rows("image_files", "file", "sha256"))
+        return hashes
 
     @property
     def scored(self) -> list[dict[str, Any]]:

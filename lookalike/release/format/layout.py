@@ -16,7 +16,8 @@ from lookalike.release.format.columns import TYPES, Column, Table
 SCHEMA_VERSION = 7
 # 1 has no templates or triplets; 2 no campaign's pools and strata; 3 no tables for MTEB; 4 no
 # grades; 5 no rounds; 6, which only releases with rounds have, no board and no depth of runs
-READABLE = (1, 2, 3, 4, 5, 6, 7)
+READABLE = (1, 2, 3, 4, 5, 6, 7, 8)
+WITHOUT_METADATA = 8  # only of releases that removed metadata from an image
 FIRST_WITH_BOARD = 7  # the version of everything that stands in a release since then
 PRODUCT_PREFIX = "query_product_prefix"
 """Key of release.json: what the product ids of images that are queries alone begin with, where
@@ -177,6 +178,15 @@ BOARD = Table(
     ),
     is_primary=False,
 )  # fmt: skip
+IMAGE_FILES = Table(
+    "image_files", "An image of this release whose file is not the one that was imported: metadata "
+    "such as EXIF with its place were removed, and its pixels are the same.", ("image_id",), (
+        Column("image_id", "text", "The image; its `sha256` in images is of the file imported."),
+        Column("file", "text", "The image in this release."),
+        Column("sha256", "text", "SHA-256 of the bytes in this release, hexadecimal."),
+        Column("n_bytes", "int64", "Size of the file in this release."),
+    ),
+)  # fmt: skip
 BAND_NEGATIVES = Table(
     "band_negatives", "A negative from a band of ranks: an image among ranks 100 to 500 of the "
     "models that built the pool, neither judged nor proposed nor of the query’s product, one for "
@@ -189,7 +199,7 @@ NEGATIVES = "negatives"
 ALL_TABLES = {
     BAND_NEGATIVES.name: BAND_NEGATIVES,
     **TABLES,
-    **{table.name: table for table in (BOARD, ROUNDS)},
+    **{table.name: table for table in (BOARD, ROUNDS, IMAGE_FILES)},
     **TEMPLATE_TABLES,
     **TRIPLET_TABLES,
 }
@@ -198,6 +208,11 @@ ALL_TABLES = {
 def has_rounds(info: Mapping[str, Any]) -> bool:
     """Whether a campaign of a release was judged in rounds."""
     return any(campaign.get("rounds") for campaign in info["campaigns"])
+
+
+def has_stripped_images(info: Mapping[str, Any]) -> bool:
+    """Whether metadata were removed from an image of a release."""
+    return bool(info["licence"].get("image_metadata") == "removed")
 
 
 def has_sets(info: Mapping[str, Any]) -> bool:
@@ -212,6 +227,8 @@ def list_tables(info: Mapping[str, Any]) -> list[Table]:
         tables.append(BOARD)
     if has_rounds(info):
         tables.append(ROUNDS)
+    if has_stripped_images(info):
+        tables.append(IMAGE_FILES)
     if "band" in info.get(NEGATIVES, {}):
         tables.append(BAND_NEGATIVES)
     if info.get("template_sets"):

@@ -47,6 +47,8 @@ class Command(BaseCommand):
             parser.add_argument(f"--{name}-set", action="append", default=[], metavar="SLUG",
                                 help=f"{name}s to take along; may be repeated")  # fmt: skip
         parser.add_argument("--with-images", action="store_true", help="give the images away")
+        parser.add_argument("--with-metadata", action="store_true",
+                            help="keep EXIF, GPS position and comments of images")  # fmt: skip
         parser.add_argument("--with-runs", action="store_true", help="uploaded runs take part")
         parser.add_argument("--public", action="store_true", help="show it without signing in")
         parser.add_argument("--hidden-percent", type=int, default=0,
@@ -96,7 +98,8 @@ def _request(first: Campaign, options: dict[str, Any]) -> FreezeRequest:
             for name in (
                 *("description", "changes", "url", "expertise", "payment", "intended"),
                 *("demographics", "social_impact", "personal_information"),
-                *("excluded", "label_licence", "image_terms", "with_images", "with_runs"),
+                *("excluded", "label_licence", "image_terms", "with_images", "with_metadata"),
+                "with_runs",
                 *("hidden_percent", "seed"),
             )
         },
