@@ -35,6 +35,38 @@ def check_upgrade(databases: Sequence[str] | None = None, **_kwargs: Any) -> lis
     ]
 
 
+def check_newer_schema(
+    databases: Sequence[str] | None = None, **_kwargs: Any
+) -> list[CheckMessage]:
+    """Refuse a database that a newer version of this program has migrated."""
+    if not databases:
+        return []
+    newer = newer_migrations()
+    if not newer:
+        return []
+    return [
+        Error(
+            f"The database is of a newer version: it has {', '.join(newer[:5])}.",
+            hint="Start the newer version, or restore a backup that this version made.",
+            id="accounts.E002",
+        )
+    ]
+
+
+def newer_migrations() -> list[str]:
+    """Return the applied migrations of installed apps that this version does not have."""
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    known = {*loader.disk_migrations}
+    known |= {name for one in loader.disk_migrations.values() for name in one.replaces}
+    applied = MigrationRecorder(connection).applied_migrations()
+    return sorted(
+        f"{app}.{name}"
+        for app, name in applied
+        if app in loader.migrated_apps and (app, name) not in known
+    )
+
+
 def check_mail(**_kwargs: Any) -> list[CheckMessage]:
     """Warn where mails are printed instead of sent."""
     if not settings.EMAIL_BACKEND.endswith(".console.EmailBackend"):

@@ -6,8 +6,10 @@ Pictures are those of the campaign's catalogs, by their path, uid or SHA-256.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -19,6 +21,7 @@ TAGS = {
     "p", "br", "hr", "h2", "h3", "h4", "strong", "em", "s", "ul", "ol", "li", "blockquote",
     "code", "pre", "a", "table", "thead", "tbody", "tr", "th", "td", "img",
 }  # fmt: skip
+MAX_MATCHES = 50_000  # equal lines, each with each, that a diff looks at
 CONTEXT = 2  # lines shown around a change
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 AddressOf = Callable[[str], str]
@@ -80,7 +83,7 @@ def diff(before: str, after: str) -> list[DiffLine]:
     """
     old, new = before.splitlines(), after.splitlines()
     lines: list[DiffLine] = []
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):
+    for group in _matcher(old, new).get_grouped_opcodes(CONTEXT):
         if lines or group[0][1] > 0:
             lines.append(DiffLine("…", ""))
         for tag, i, j, k, m in group:
@@ -90,6 +93,33 @@ def diff(before: str, after: str) -> list[DiffLine]:
                 lines += [DiffLine("-", line) for line in old[i:j]]
                 lines += [DiffLine("+", line) for line in new[k:m]]
     return lines
+
+
+def _matcher(old: list[str], new: list[str]) -> SequenceMatcher[str]:
+    """Compare two texts by line in bounded time.
+
+    What both begin and end with is set apart first. Lines that repeat so often that comparing
+    each with each takes long are no anchors: the change is then shown as a larger one.
+    """
+    begin = _n_alike(zip(old, new, strict=False))
+    most = min(len(old), len(new)) - begin
+    end = min(most, _n_alike(zip(reversed(old), reversed(new), strict=False)))
+    middle = old[begin : len(old) - end], new[begin : len(new) - end]
+    count = Counter(middle[0])
+    n_matches = sum(count[line] for line in middle[1])
+    inner = SequenceMatcher(None, *middle, autojunk=n_matches > MAX_MATCHES)
+    codes = [(tag, i + begin, j + begin, k + begin, m + begin)
+             for tag, i, j, k, m in inner.get_opcodes()]  # fmt: skip
+    codes.insert(0, ("equal", 0, begin, 0, begin))
+    codes.append(("equal", len(old) - end, len(old), len(new) - end, len(new)))
+    whole = SequenceMatcher(None, old, new)
+    whole.opcodes = [code for code in codes if code[1] < code[2] or code[3] < code[4]]
+    return whole
+
+
+def _n_alike(pairs: Iterable[tuple[str, str]]) -> int:
+    """Return how many pairs are equal before the first that is not."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _pictures(tokens: list[Token]) -> Iterator[Token]:

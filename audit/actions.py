@@ -101,6 +101,7 @@ class Action(TextChoices):
 
     EXPORTED = "exported"
     DOWNLOADED = "downloaded"
+    ACCESS_REFUSED = "access_refused"
 
     @property
     def words(self) -> str:

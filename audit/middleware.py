@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from structlog.contextvars import bound_contextvars
 
 from audit.context import acting_for, origin_of
+from audit.services import record_refusal
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 # no hex digit: judges get it, and it must not look like a hash
@@ -29,6 +31,8 @@ def request_ids(get_response: Handler) -> Handler:
         request.request_id = request_id  # type: ignore[attr-defined]
         with bound_contextvars(request_id=request_id), acting_for(origin_of(request)):
             response = get_response(request)
+            if response.status_code == HTTPStatus.FORBIDDEN:
+                record_refusal(request)
         response["X-Request-ID"] = request_id
         return response
 

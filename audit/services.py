@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("audit")
 
-PARTS_LAST = timedelta(hours=1)
+HOUR = timedelta(hours=1)
+MOST_REFUSALS = 100  # of one person in an hour that are recorded
 MAX_TEXT = 500  # characters of a detail
 
 
@@ -75,7 +76,7 @@ def record_part(
     if not is_first:
         wanted = Entry.objects.filter(
             action=Action.EXPORTED.value, details__what=what, details__format="json",
-            actor_id=request.user.pk, at__gte=timezone.now() - PARTS_LAST,
+            actor_id=request.user.pk, at__gte=timezone.now() - HOUR,
         )  # fmt: skip
         if subject is not None:
             kind = str(subject._meta.verbose_name)[:40]
@@ -83,6 +84,18 @@ def record_part(
         if wanted.exists():
             return
     record(request, Action.EXPORTED, subject, what=what, format="json")
+
+
+def record_refusal(request: HttpRequest) -> None:
+    """Write down that somebody signed in was refused something, at most `MOST_REFUSALS` an hour."""
+    person = getattr(request, "user", None)
+    if person is None or not person.is_authenticated:
+        return
+    recent = Entry.objects.filter(
+        actor_id=person.pk, action=Action.ACCESS_REFUSED.value, at__gte=timezone.now() - HOUR
+    )
+    if recent[:MOST_REFUSALS].count() < MOST_REFUSALS:
+        record(request, Action.ACCESS_REFUSED, method=request.method, path=request.path)
 
 
 def _small(value: Any) -> Any:

@@ -129,6 +129,7 @@ _EVERY_SECONDS = {
     "notices.look": 60.0,
     "catalog.drop_old_uploads": 3600.0,
     "audit.forget": 3600.0,
+    "accounts.remove_expired_sessions": 3600.0,
 }
 CELERY_BEAT_SCHEDULE = {
     task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -35,3 +39,18 @@ def end_sessions(*, person: User) -> None:
     """Sign a person out on every device."""
     for session in UserSession.objects.filter(user=person):
         session.end()
+
+
+def remove_expired_sessions() -> int:
+    """Delete sessions that have expired or rested too long, with their devices; return how many."""
+    now = timezone.now()
+    ended = Session.objects.filter(expire_date__lte=now)
+    n_removed, _ = ended.delete()
+    if settings.SESSION_IDLE_HOURS:
+        earliest = now - timedelta(hours=settings.SESSION_IDLE_HOURS)
+        idle = UserSession.objects.filter(last_seen_at__lt=earliest).values("session_key")
+        n_idle, _ = Session.objects.filter(session_key__in=idle).delete()
+        n_removed += n_idle
+    living = Session.objects.filter(session_key=OuterRef("session_key"))
+    UserSession.objects.filter(~Exists(living)).delete()
+    return n_removed

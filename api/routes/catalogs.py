@@ -15,6 +15,7 @@ from pydantic import StringConstraints
 from api.access import reads
 from api.errors import errors
 from api.paging import Page, PageQuery, Part, Text, read_part
+from audit.services import record_part
 from catalog.browsing.facets import Attribute, list_attributes
 from catalog.browsing.filters import ImageFilter
 from catalog.images.serving import image_response
@@ -142,7 +143,9 @@ def images(
     request: HttpRequest, slug: str, wanted: Query[ImageQuery], page: Query[PageQuery]
 ) -> Part[Image]:
     """Return images with their metadata, in the order of import."""
-    images = filtered_images(get_object_or_404(Catalog, slug=slug), wanted.as_filter())
+    catalog = get_object_or_404(Catalog, slug=slug)
+    images = filtered_images(catalog, wanted.as_filter())
+    record_part(request, catalog, what="images", is_first=not page.after)
     return read_part(images.prefetch_related("source_files"), page)
 
 

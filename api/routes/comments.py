@@ -20,6 +20,7 @@ from annotation.services import reply_to_comment
 from api.access import reads_judgements, reviews_judgements
 from api.errors import ApiError, errors
 from api.paging import Page, PageQuery, Part, Text, read_part
+from audit.services import record_part
 
 router = Router(tags=["Campaigns"])
 State = Literal["open", "answered", "withdrawn"]
@@ -92,6 +93,8 @@ def comments(
 ) -> Part[Comment]:
     """Return what judges asked, newest first. For admins."""
     asked = CommentFilter(wanted.state or "", wanted.judge, wanted.query)
+    campaign = get_object_or_404(Campaign, slug=slug)
+    record_part(request, campaign, what="comments", is_first=not page.after)
     return read_part(_comments(slug, asked), page, newest_first=True)
 
 

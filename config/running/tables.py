@@ -33,16 +33,24 @@ def make_tables() -> None:
     """Migrate the database where migrations are missing.
 
     Raises:
-        CommandError: the data folder is of a version that is too old; says which to use first.
+        CommandError: the data folder is of a version that is too old, and says which to use
+            first; or of a newer one.
     """
-    from django.core.management import call_command  # noqa: PLC0415  (needs the apps)
+    from django.core.management import CommandError, call_command  # noqa: PLC0415  (needs the apps)
     from django.db import connection  # noqa: PLC0415
     from django.db.migrations.executor import MigrationExecutor  # noqa: PLC0415
+
+    from accounts.checks import newer_migrations  # noqa: PLC0415
 
     def is_behind() -> bool:
         executor = MigrationExecutor(connection)
         return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
+    if newer := newer_migrations():
+        raise CommandError(
+            f"The database is of a newer version: it has {', '.join(newer[:5])}. Start the newer "
+            "version, or restore a backup that this version made."
+        )
     if not is_behind():
         return
     with connection.cursor() as cursor:

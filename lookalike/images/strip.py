@@ -7,9 +7,12 @@ thumbnails, XMP, IPTC, comments, text, unknown segments, and bytes after the pic
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+
+from PIL import Image
 
 from lookalike.images.formats import sniffed_format
 
@@ -54,6 +57,12 @@ def strip_metadata(content: bytes) -> bytes:
         return strip(content)
     except (struct.error, IndexError) as problem:
         raise StripError(f"The {kind} is cut off or malformed.") from problem
+
+
+def has_metadata(content: bytes) -> bool:
+    """Return whether Pillow finds EXIF or XMP in a picture."""
+    with Image.open(io.BytesIO(content)) as picture:
+        return bool(picture.getexif() or picture.info.get("exif") or picture.info.get("xmp"))
 
 
 def _exif(orientation: int) -> bytes:

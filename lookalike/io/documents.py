@@ -94,7 +94,7 @@ def as_latex(table: Table) -> str:
     \\end{tabular}
     """
     width = len(table.header)
-    lines = [[_latex_text(_text(cell)) for cell in row] for row in [table.header, *table.rows]]
+    lines = [[latex_text(_text(cell)) for cell in row] for row in [table.header, *table.rows]]
     head, *rows = (
         rf"\multicolumn{{{width}}}{{l}}{{\emph{{{cells[0]}}}}} \\"
         if len(cells) == 1 < width
@@ -108,7 +108,7 @@ def as_latex(table: Table) -> str:
 
 def latex_notes(notes: Iterable[str]) -> str:
     """Return sentences in small print, to stand below a LaTeX table."""
-    text = " ".join(map(_latex_text, notes))
+    text = " ".join(map(latex_text, notes))
     return f"\\par\\smallskip\\noindent{{\\footnotesize {text}}}\n"
 
 
@@ -116,7 +116,8 @@ def _html_row(tag: str, cells: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
+    """Return a text that LaTeX prints as it is."""
     return re.sub("|".join(map(re.escape, _LATEX)), lambda match: _LATEX[match[0]], text)
 
 

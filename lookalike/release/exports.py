@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from lookalike.io.csv_text import protected
 from lookalike.metrics.match import match_run
 from lookalike.metrics.rank import ranked_candidates
 from lookalike.release.format.column_text import (
@@ -115,10 +116,13 @@ def _trec_qrels(folder: Folder, rule: str) -> Iterator[bytes]:
 
 
 def _names_tsv(folder: Folder, table: str, column: str) -> Iterator[bytes]:
-    """Yield name and path, which is all that a picture has for a text."""
+    """Yield name and path, which is all that a picture has for a text.
+
+    A path that a spreadsheet would run as a formula is protected, as in CSV.
+    """
     path = folder.path_of
     names = folder.table(table, [column])[column]
-    texts = Cells(names, lambda image: " ".join(path[image].split()))
+    texts = Cells(names, lambda image: protected(" ".join(path[image].split())))
     return lines([Cells(names, str), "\t", texts, "\n"])
 
 

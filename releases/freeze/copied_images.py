@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PIL import Image as Pillow
-
 from catalog.frozen_rows import FrozenImage
-from catalog.images.blobs import open_blob, read_blob
+from catalog.images.blobs import read_blob
 from lookalike.images.formats import ENDINGS
-from lookalike.images.strip import StripError, strip_metadata
+from lookalike.images.strip import StripError, has_metadata, strip_metadata
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder, write_json
 from lookalike.release.format.layout import WITHOUT_METADATA
@@ -68,15 +66,9 @@ def _without_metadata(content: bytes, row: FrozenImage) -> bytes:
     try:
         return strip_metadata(content)
     except StripError as problem:
-        if not _has_metadata(row):
+        if not has_metadata(content):
             return content
         raise ReleaseError(
             f"The picture {row.path} has metadata, such as a place or a camera. {problem} Convert "
             "it before the import, or keep the metadata."
         ) from problem
-
-
-def _has_metadata(row: FrozenImage) -> bool:
-    """Whether a picture that cannot be stripped has EXIF or XMP."""
-    with open_blob(row.sha256, "original") as stored, Pillow.open(stored) as picture:
-        return bool(picture.getexif() or picture.info.get("exif") or picture.info.get("xmp"))

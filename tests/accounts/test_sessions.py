@@ -8,6 +8,7 @@ from io import StringIO
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
@@ -16,6 +17,7 @@ from django.utils import timezone
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.services import password_link, set_active
 from accounts.sessions.devices import device_name
+from accounts.tasks import remove_sessions
 from accounts.tokens.services import TokenRefusedError, create_token, use_token
 from audit.actions import Action
 from audit.models import Entry
@@ -239,3 +241,20 @@ def test_a_session_that_was_left_alone_ends(make_person, settings, idle_hours, s
     caches["process"].clear()
     assert is_in(client) is stays
     assert is_in(client) is stays
+
+
+def test_expired_sessions_are_removed_with_their_devices(db: None, settings) -> None:
+    settings.SESSION_IDLE_HOURS = 12
+    person = User.objects.create_user("pia")
+    expired, idle, living = (browser(person) for _ in range(3))
+    now = timezone.now()
+    Session.objects.filter(session_key=expired.session.session_key).update(
+        expire_date=now - timedelta(seconds=1)
+    )
+    UserSession.objects.filter(session_key=idle.session.session_key).update(
+        last_seen_at=now - timedelta(hours=13)
+    )
+    assert remove_sessions() == {"removed": 2}
+    assert {one.session_key for one in Session.objects.all()} == {living.session.session_key}
+    assert UserSession.objects.count() == 1
+    assert "accounts.remove_expired_sessions" in settings.CELERY_BEAT_SCHEDULE

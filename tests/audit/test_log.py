@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.models import Role, Scope, User
 from accounts.services import change_role
 from accounts.tokens.services import create_token
+from annotation.services import create_campaign
 from api.paging import make_cursor
 from audit.actions import Action
 from audit.models import Entry
@@ -24,6 +25,7 @@ from audit.services import record
 from jobs.models import Job
 from jobs.services import enqueue, run_job
 from tests.clients import PASSWORD, Caller, signed_in
+from tests.conditional.cases import make_catalog
 
 LONG_AGO = timezone.now() - timedelta(days=400)
 
@@ -341,3 +343,29 @@ def test_entries_go_into_the_log_once_their_act_is_committed(
         assert (line["id"], line["action"]) == (entry.pk, Action.SIGNED_IN.value)
         assert line["details"] == {"note": "two\nlines"}
         assert "\n" not in caplog.records[-1].getMessage()
+
+
+def test_a_refused_access_is_recorded_and_a_flood_is_bounded(db: None, monkeypatch) -> None:
+    monkeypatch.setattr("audit.services.MOST_REFUSALS", 3)
+    person = User.objects.create_user("pia", role=Role.ANNOTATOR)
+    judge = signed_in(person)
+    assert judge.get("/audit/").status_code == 403
+    assert judge.get("/api/v1/audit").status_code == 403
+    first, second = Entry.objects.filter(action=Action.ACCESS_REFUSED).order_by("id")
+    assert (first.actor, first.details) == (person, {"method": "GET", "path": "/audit/"})
+    assert second.details["path"] == "/api/v1/audit"
+    for _ in range(5):
+        judge.get("/audit/")
+    assert Entry.objects.filter(action=Action.ACCESS_REFUSED).count() == 3
+
+
+def test_lists_of_images_and_comments_read_by_the_api_are_recorded(admin: User) -> None:
+    catalog = make_catalog(n=6)
+    a, b, *_ = catalog.images.all()
+    judge = User.objects.create_user("pia", role=Role.ANNOTATOR)
+    create_campaign(name="Coats", slug="coats", pairs=[(a.pk, b.pk)], panel=[judge])
+    browser = signed_in(admin)
+    assert browser.get(f"/api/v1/catalogs/{catalog.slug}/images?limit=2").status_code == 200
+    assert browser.get("/api/v1/campaigns/coats/comments").status_code == 200
+    exported = Entry.objects.filter(action=Action.EXPORTED).order_by("id")
+    assert [one.details["what"] for one in exported] == ["images", "comments"]

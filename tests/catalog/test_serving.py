@@ -11,7 +11,8 @@ from django.http import Http404
 from django.test import Client, RequestFactory
 from PIL import Image as Pillow
 
-from accounts.models import User
+from accounts.models import Role, User
+from audit.models import Entry
 from catalog.images.blobs import blob_path
 from catalog.images.serving import image_response
 from catalog.models import Image
@@ -107,3 +108,38 @@ def test_only_hashes_become_paths(sha256: str, size: str, data_dir: Path):
     with pytest.raises(ValueError, match="No such file"):
         blob_path(sha256, size)
     assert blob_path("a" * 64, "view").is_relative_to(data_dir)
+
+
+def test_a_damaged_original_is_refused(client: Client, import_files: Importer) -> None:
+    import_files({"a.png": png(2)})
+    image = Image.objects.get()
+    path = blob_path(image.sha256, "original")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20] + bytes(20))
+    try:
+        assert client.get(f"/images/{image.uid}/original").status_code == 404
+        assert client.get(f"/api/v1/images/{image.uid}/original").status_code == 404
+    finally:
+        path.write_bytes(whole)
+
+
+def test_an_original_has_its_exif_for_admins_alone_and_is_on_the_record(
+    client: Client, import_files: Importer
+) -> None:
+    exif = Pillow.Exif()
+    exif[0x010F] = "Secret-Camera"
+    import_files({"a.jpg": encoded(picture(4), "JPEG", exif=exif)})
+    image = Image.objects.get()
+    chief = Client()
+    chief.force_login(User.objects.create_user("chief", role=Role.ADMIN))
+    url = f"/images/{image.uid}/original"
+    shown, whole = client.get(url), chief.get(url)
+    assert b"Secret-Camera" in whole.content
+    assert b"Secret-Camera" not in shown.content
+    pixels = [Pillow.open(io.BytesIO(one.content)).tobytes() for one in (shown, whole)]
+    assert pixels[0] == pixels[1]
+    assert shown["ETag"] != whole["ETag"]
+    entries = Entry.objects.filter(action="downloaded", details__what="original")
+    assert entries.count() == 2
+    assert client.get(f"/images/{image.uid}/view").status_code == 200
+    assert entries.count() == 2

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from urllib.parse import quote
 
+from lookalike.io.documents import latex_text
 from lookalike.release.documents.facts import Facts
 from lookalike.release.documents.people import Author, authors_of
 
@@ -51,15 +54,35 @@ def bibtex(facts: Facts, doi: str = "") -> str:
     info = facts.info
     key = f"{info['name']}-{info['version']}".replace(".", "-")
     authors = " and ".join(
-        author.sorted_name if author.family else f"{{{author.name}}}" for author in authors_of(info)
+        _bibtex_name(author.sorted_name)
+        if author.family
+        else f"{{{latex_text(_one_line(author.name))}}}"
+        for author in authors_of(info)
     )
-    deposited = f"  doi = {{{doi}}},\n" if doi else ""
-    where = f"  howpublished = {{\\url{{{info['url']}}}}},\n" if info["url"] else ""
+    deposited = f"  doi = {{{_bibtex_address(doi)}}},\n" if doi else ""
+    address = _bibtex_address(info["url"])
+    where = f"  howpublished = {{\\url{{{address}}}}},\n" if address else ""
+    title = latex_text(_one_line(info["title"]))
     return (
-        f"@misc{{{key},\n  title = {{{info['title']}}},\n  author = {{{authors}}},\n"
+        f"@misc{{{key},\n  title = {{{title}}},\n  author = {{{authors}}},\n"
         f"  year = {{{info['date'][:4]}}},\n{deposited}{where}"
         f"  note = {{Version {info['version']}}}\n}}"
     )
+
+
+def _bibtex_name(name: str) -> str:
+    """Return a name in which no word separates authors."""
+    words = latex_text(_one_line(name)).split(" ")
+    return " ".join(f"{{{word}}}" if word.lower() == "and" else word for word in words)
+
+
+def _bibtex_address(address: str) -> str:
+    """Return an address without signs that would end its field or begin a command."""
+    return re.sub(r"[\s{}\\\"<>^`|]", lambda sign: quote(sign[0]), address)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def cite_as(facts: Facts, doi: str = "") -> str:
