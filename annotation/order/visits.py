@@ -127,8 +127,8 @@ def judge_order(
     swapped pair anyway. Gold of a query without pairs is a visit of its own.
 
     A judge sees which candidates are queries, too. So pairs with such a candidate have the same
-    share of repeats and mirrored pairs together as all others: where they would have more, some
-    pairs are asked twice elsewhere instead of being mirrored.
+    share of repeats and mirrored pairs together as all others: where they would have more, fewer
+    are mirrored.
 
     Args:
         pairs: what the campaign asks.
@@ -148,9 +148,9 @@ def judge_order(
     strata = pairs.strata
     if strata is None:
         strata = np.isin(pairs.candidate_ids, pairs.query_ids).astype(np.int64)
-    if n_repeats:
-        most = round((n_repeats + n_mirrors) * strata.mean()) if n_pairs else 0
-        n_repeats += max(0, n_mirrors - most)
+    if n_repeats and n_pairs:
+        most = _most_mirrored(float(strata.mean()), n_repeats, n_mirrors, makes_up=makes_up)
+        n_repeats += max(0, n_mirrors - most) if makes_up else 0
         n_mirrors = min(n_mirrors, most)
     chosen = _drawn_evenly(sizes[own[free]], sizes[swapped], n_mirrors, rng)
     mirrored, of_mirror = free[chosen], swapped[chosen]
@@ -174,6 +174,16 @@ def judge_order(
     _swap_roles(ways, repeated, twins, (shown * 2 + halves) * 2**16 + phase_of, rng)
     order = _in_rounds(shown, phase_of, halves, rng)
     return JudgeOrder(np.append(pairs.question_ids, gold[:, 0])[asked[order]], ways[order])
+
+
+def _most_mirrored(share: float, n_repeats: int, n_mirrors: int, *, makes_up: bool) -> int:
+    """Return how many pairs may be mirrored, all of a stratum with a share of the pairs.
+
+    More than the stratum's part of all repeats and mirrored pairs would make them uneven.
+    """
+    if makes_up:
+        return round((n_repeats + n_mirrors) * share)
+    return round(n_repeats * share / (1 - share)) if share < 1 else n_mirrors
 
 
 def _drawn_evenly(sizes: Ints, shown_sizes: Ints, n: int, rng: np.random.Generator) -> Ints:
@@ -213,12 +223,15 @@ def _repeated(
     chosen = np.zeros(0, np.int64)
     is_free = sizes[own] > 1
     # the third turn: a stratum is too small, and the other one has room
-    for stratum, n_wanted in (((1,), n_second), ((0,), n - n_second), ((0, 1), n)):
+    for stratum, n_due in (((1,), n_second), ((0,), n - n_second), ((0, 1), n)):
+        n_wanted = min(n_due, n - chosen.size)
+        if not n_wanted:
+            continue
         places = np.flatnonzero(is_free & np.isin(strata, stratum))
         room = np.bincount(own[places], minlength=sizes.size)
         here = np.bincount(own[np.isin(strata, stratum)], minlength=sizes.size)
         others = n_controls * here / np.maximum(sizes, 1)
-        counts = _shares(here, room, others, min(n_wanted, n - chosen.size), rng)
+        counts = _shares(here, room, others, n_wanted, rng)
         more = places[_sampled(own[places], counts, rng)]
         n_controls = n_controls + counts
         is_free[more] = False

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.crypto import salted_hmac
 
@@ -72,7 +73,7 @@ def _bytes(image: Image, size: str) -> HttpResponse:
     return HttpResponse(content, content_type=CONTENT_TYPES["WEBP"])
 
 
-def _original(image: Image, *, is_whole: bool) -> HttpResponse:
+def _original(image: Image, *, is_whole: bool) -> HttpResponseBase:
     try:
         content = read_blob(image.sha256, "original")
     except FileNotFoundError:
@@ -85,7 +86,9 @@ def _original(image: Image, *, is_whole: bool) -> HttpResponse:
         except StripError as problem:
             if has_metadata(content):
                 raise PermissionDenied(str(problem)) from problem
-    return HttpResponse(content, content_type=CONTENT_TYPES[image.image_format])
+    response = FileResponse(io.BytesIO(content), content_type=CONTENT_TYPES[image.image_format])
+    response["Content-Length"] = str(len(content))
+    return response
 
 
 def _missing(image: Image, size: str) -> Http404:
