@@ -113,7 +113,9 @@ def _matcher(old: list[str], new: list[str]) -> SequenceMatcher[str]:
     codes.insert(0, ("equal", 0, begin, 0, begin))
     codes.append(("equal", len(old) - end, len(old), len(new) - end, len(new)))
     whole = SequenceMatcher(None, old, new)
-    whole.opcodes = [code for code in codes if code[1] < code[2] or code[3] < code[4]]
+    whole.opcodes = [  # type: ignore[attr-defined]  # its stubs leave it out
+        code for code in codes if code[1] < code[2] or code[3] < code[4]
+    ]
     return whole
 
 

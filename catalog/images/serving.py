@@ -51,7 +51,7 @@ def image_response(
     what = f"{scope} {image.pk} {size}{' whole' if is_whole else ''}"
     keyed = salted_hmac("catalog.images.serving", what, algorithm="sha256")
     etag = f'"{keyed.hexdigest()[:32]}"'
-    response = get_conditional_response(request, etag=etag)
+    response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
         response = _original(image, is_whole=is_whole) if is_original else _bytes(image, size)
         if is_original and request.method == "GET":

@@ -134,7 +134,7 @@ def test_an_original_has_its_exif_for_admins_alone_and_is_on_the_record(
     chief.force_login(User.objects.create_user("chief", role=Role.ADMIN))
     url = f"/images/{image.uid}/original"
     shown, whole = client.get(url), chief.get(url)
-    contents = [one.getvalue() for one in (shown, whole)]  # type: ignore[attr-defined]
+    contents = [one.getvalue() for one in (shown, whole)]
     assert [b"Secret-Camera" in one for one in contents] == [False, True]
     pixels = [Pillow.open(io.BytesIO(one)).tobytes() for one in contents]
     assert pixels[0] == pixels[1]

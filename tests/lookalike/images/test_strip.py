@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,16 +37,16 @@ def saved(kind: str, orientation: int = 6) -> bytes:
     info.add_itxt("XML:com.adobe.xmp", XMP.decode())
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     exif = secret_exif(orientation)
-    options = {
+    choices: dict[str, dict[str, Any]] = {
         "JPEG": {"exif": exif, "xmp": XMP, "comment": b"secret-comment", "icc_profile": profile},
         "PNG": {"exif": exif, "pnginfo": info, "icc_profile": profile},
         "WEBP": {"exif": exif, "xmp": XMP, "icc_profile": profile, "lossless": True},
         "TIFF": {"exif": exif, "icc_profile": profile, "description": "secret-text"},
         "GIF": {"comment": b"secret-comment"},
         "BMP": {},
-    }[kind]
+    }
     out = io.BytesIO()
-    picture().save(out, kind, **options)
+    picture().save(out, kind, **choices[kind])
     return out.getvalue() + (b"" if kind == "TIFF" else b"secret-tail")
 
 
