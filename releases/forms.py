@@ -222,7 +222,7 @@ class ImportForm(forms.Form):
     catalog = forms.ModelChoiceField(
         Catalog.objects.order_by("name"),
         to_field_name="slug",
-        help_text="Holds the images; they are told by SHA-256, or by path for labels.",
+        help_text="Holds the images. A release names them by SHA-256, votes and labels by path.",
     )
     query_catalog = forms.ModelChoiceField(
         Catalog.objects.order_by("name"),
@@ -259,7 +259,7 @@ class ImportForm(forms.Form):
             (Repeats.LAST.value, "the last counts"),
         ],
         label="Two answers of one judge to a pair",
-        help_text="For votes.",
+        help_text="Applies to votes only.",
     )
     control = forms.CharField(
         max_length=200,

@@ -128,9 +128,11 @@ def send(admin: User, name: str, sheet: bytes) -> dict[str, Any]:
         ("liste.csv", csv_of("latin-1")),
         ("liste.csv", csv_of("utf-8-sig")),
         ("liste.csv", csv_of("utf-16")),
+        ("liste.csv", b"sep=;\r\nFotos 2026;;;;;\r\n\r\n" + csv_of("latin-1")),
+        ("liste.csv", csv_of("utf-16").decode("utf-16").replace(";", "\t").encode("utf-16")),
         ("liste.xlsx", xlsx()),
     ],
-    ids=["Latin-1", "UTF-8", "UTF-16", "Excel"],
+    ids=["Latin-1", "UTF-8", "UTF-16", "a hint and a title", "tabs in UTF-16", "Excel"],
 )
 def test_a_folder_of_odd_pictures_and_a_german_sheet_go_in_whole(
     name: str, sheet: bytes, admin: User
