@@ -20,7 +20,7 @@ class ColumnTable:
         path: the file.
         columns: that are wanted; others are ignored.
         may_be_empty: columns whose cells may be empty.
-        shipped: what a release calls these columns.
+        shipped: the names of these columns in a release.
 
     Raises:
         FormatError: as rows are read: a missing column, a row too short, an empty cell.

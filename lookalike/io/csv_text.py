@@ -41,7 +41,7 @@ def csv_lines(path: Path, separator: str | None = None) -> Iterator[tuple[int, l
 
     Args:
         path: UTF-8, or UTF-16 or UTF-32 with a mark.
-        separator: of the cells; None: as the first line says.
+        separator: between cells; None: detect it from the first line.
 
     Raises:
         FormatError: broken quoting, named by the line where its row begins; a row of endless

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-# In the order in which equally good guesses are taken: Western, East Asian, Cyrillic, others.
+# Of equally good guesses the first wins: Western, East Asian, Cyrillic, others.
 OF_NAMES = (
     *("cp437", "cp850", "cp1252", "cp932", "gb18030", "big5", "cp949", "cp866", "cp1251"),
     *("koi8_r", "cp1250", "cp852", "cp1253", "cp737", "cp1254", "cp857", "mac_roman"),
@@ -14,7 +14,7 @@ OF_TABLES = tuple(
     name for name in ("cp1252", *OF_NAMES[2:]) if name not in {"cp866", "cp852", "cp737", "cp857"}
 )
 _HALF_WIDTH = range(0xFF61, 0xFFA0)  # katakana of one byte, as most single bytes look in cp932
-MOST = 2**16  # bytes to guess from
+MOST = 2**16  # bytes that a guess uses
 
 
 def guess_encoding(raw: bytes, among: Sequence[str]) -> str:
@@ -23,7 +23,7 @@ def guess_encoding(raw: bytes, among: Sequence[str]) -> str:
     Source: charset_normalizer's measure of disorder; of equal ones the first of `among`.
 
     Args:
-        raw: of all that has the same encoding; single words are hard to tell apart.
+        raw: all text of one encoding; a single word is too little for a guess.
         among: names of encodings that Python knows.
 
     >>> guess_encoding("Möbel/grün.jpg".encode("cp850"), OF_NAMES)

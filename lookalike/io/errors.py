@@ -1,4 +1,4 @@
-"""What a person gave and cannot be used, and the one error of every reader of files."""
+"""Errors about input: files, options and values that cannot be used."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -10,12 +10,12 @@ class InputError(ValueError):
 
 
 class FormatError(InputError):
-    """A file that cannot be read as what it should be.
+    """A file does not have the expected format.
 
     Attributes:
         file: the path as it was given.
         line: 1-based place of the first offence; None where the file as a whole is at fault.
-        reason: what is wrong there, for a person.
+        reason: the fault, for people.
         unit: what `line` counts: "line", or "row" in a file without lines (parquet).
     """
 
@@ -34,7 +34,7 @@ class FormatError(InputError):
 
 
 def message_with_names(problem: Exception, names: Mapping[Path, str]) -> str:
-    """Return what an error says, with files named as their giver knows them.
+    """Return an error's message with the file names that the user gave.
 
     Args:
         problem: from reading some files.

@@ -18,7 +18,7 @@ _FRAME_INDEX = re.compile(r"(?P<digits>0|[1-9][0-9]*)(?:\.0+)?\Z")
 
 
 class UnknownImageError(InputError):
-    """A name of no image of the catalog; the message says what it was compared with."""
+    """A name that no image of the catalog has; the message names the catalog."""
 
 
 class AmbiguousImageError(UnknownImageError):
@@ -47,7 +47,7 @@ class ImageNames(Generic[K]):
     Args:
         paths: (path in the catalog, image).
         ids: (uid or SHA-256, image).
-        title: of the catalog, for messages.
+        title: the catalog's name in messages.
         is_whole: whether `paths` are all images that a name may mean. Otherwise steps 4 to 6 are
             left out, since they could take an image that is not listed for one that is.
         among: images that the file may name; one of them is preferred to others at steps 1 to 3,

@@ -54,7 +54,7 @@ def storage_key(address: str) -> tuple[str, str]:
 
 
 def spellings(name: str) -> Iterator[list[str]]:
-    """Yield what a name may say, the likeliest readings first; those of one list are as likely.
+    """Yield the readings of a name, the likeliest first; those in one list are equally likely.
 
     Every reading is a normal path. An address that is quoted as addresses must be has one reading
     before others: `?d=a%20b.jpg` is `a b.jpg`. One that is not may be meant as it stands or

@@ -67,7 +67,7 @@ class JsonText:
     Attributes:
         path: to name in messages.
         text: as it stands in the file, without a byte order mark.
-        value: what it says.
+        value: the parsed JSON.
     """
 
     path: Path
@@ -76,7 +76,7 @@ class JsonText:
 
     @cached_property
     def style(self) -> JsonStyle | None:
-        """The layout that makes the same text again; None if none that we know does."""
+        """The layout that reproduces the text, or None if no known layout does."""
         body = self.text.rstrip(" \t\r\n")
         indent, colon = _INDENT.match(body), _COLON.search(body)
         style = JsonStyle(
@@ -137,7 +137,7 @@ def read_json(path: Path) -> JsonText:
 
 
 def parse_json(path: Path, content: bytes) -> JsonText:
-    """Return what the bytes of a JSON file say; see `read_json`."""
+    """Parse the bytes of a JSON file; see `read_json`."""
     try:
         text = decode_text(content)
         return JsonText(path, text, json.loads(text))

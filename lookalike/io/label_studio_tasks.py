@@ -26,15 +26,15 @@ _ANY = frozenset({"yes", "no", "true", "false", "0", "1"})  # which any question
 
 
 class Answer(NamedTuple):
-    """What one user said with one control.
+    """One user's answer with one control.
 
     Attributes:
         line: of the task.
         task: its number, from 1.
         data: of the task.
         control: name of the control.
-        objects: names of what the control is about (`to_name`).
-        words: choices, or what is selected.
+        objects: names of the objects that the control labels (`to_name`).
+        words: the selected choices.
         worker: who answered, "" where the file does not say.
         time: when it was last changed, "" where unknown.
         annotation: the whole annotation; empty in JSON-MIN.
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class LeftOut:
-    """What an export holds besides the answers that are read.
+    """Content of an export other than the answers that are read.
 
     Attributes:
         skipped: annotations that were skipped (cancelled), without words.
@@ -195,7 +195,7 @@ def _results(results: object) -> Iterator[tuple[str, tuple[str, ...], tuple[str,
 
 
 def _words(value: Mapping[str, Any]) -> list[str]:
-    """Return the choices of a value, or what is selected; of other controls their kind alone."""
+    """Return the selected choices of a value, or a marker for other kinds of control."""
     for key in ("choices", "selected"):
         held = value.get(key)
         if isinstance(held, list):

@@ -53,8 +53,8 @@ def read_qrels(
         min_rel: for graded labels: from this grade on a pair is positive, below it negative; a
             negative grade marks a pair of the pool that was not judged, as in trec_eval. nDCG
             takes the grades as gains.
-        options: how to read the votes of Label Studio; receives notes on what is left out and on
-            ids that look damaged.
+        options: how to read the votes of Label Studio; receives notes on rows left out and on ids
+            that look damaged.
         name_of: the name of an image from its path or address in Label Studio or FiftyOne.
 
     Raises:
@@ -84,7 +84,7 @@ def read_qrels(
 def _json_rows(
     file: JsonText, options: VoteOptions, name_of: NameOf | None
 ) -> tuple[Iterator[Row], str]:
-    """Return the pairs of a JSON file and what a row is called: Label Studio, VSD, or others."""
+    """Return the pairs of a JSON file, and the word for a row: Label Studio, VSD, or others."""
     if (answers := answers_in(file, options, name_of)) is not None:
         return label_rows(answers, options.notes), "line"
     if not isinstance(file.value, list):

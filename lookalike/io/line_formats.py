@@ -23,7 +23,7 @@ class LabelLines(NamedTuple):
     """A format of lines of labels.
 
     Attributes:
-        title: what it is called.
+        title: its name in messages.
         names: of its fields.
         candidate: place of the candidate among them.
         label: place of the label.

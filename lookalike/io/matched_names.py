@@ -82,7 +82,7 @@ class MatchedNames:
 
         Args:
             names: of the file.
-            file: what it is called in messages.
+            file: its name in messages.
 
         Raises:
             InputError: a name fits two known images, or two names fit one.

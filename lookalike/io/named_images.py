@@ -21,7 +21,7 @@ def named_rows(rows: Iterator[Row], name_of: NameOf, path: Path, unit: str) -> I
 
     Args:
         rows: as given.
-        name_of: the name of an image; raises UnknownImageError for what is none.
+        name_of: the name of an image; raises UnknownImageError for other names.
         path: of the file.
         unit: of a row's number: "line" or "row".
 

@@ -46,7 +46,7 @@ def parse_rows(
     problems: list[str],
     optional: Sequence[str] = (),
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield each good row's number and its fields, and put what is wrong with others aside.
+    """Yield each good row's number and its fields, and collect the faults of the others.
 
     Rows are numbered as an editor numbers lines, the header being row 1. Blank rows and other
     columns are passed over; a byte order mark does no harm.

@@ -45,7 +45,7 @@ class PairAnswer:
         decided_at: time in ISO 8601, "" where unknown.
         visible_ms: time for which the pair was on screen, in ms; 0 where unknown.
         guideline_version: that the judge had read; None where unknown.
-        comments: what the judge wrote about the pair.
+        comments: texts by the judge about the pair.
         line: of the task or sample in its file, from 1.
     """
 
@@ -120,7 +120,7 @@ def one_answer_each(
         path: of the file, for messages.
         answers: in the order in which they were given.
         repeats: which of several answers counts; None: several are an error.
-        unit: what a line of the file is called.
+        unit: the word for a row of the file.
 
     Raises:
         FormatError: a judge answered one pair twice, and no rule says which answer counts.
@@ -150,7 +150,7 @@ def one_answer_each(
 
 
 def _question(answer: PairAnswer) -> tuple[str, ...] | None:
-    """Return what an answer may repeat; None where the judge is unknown."""
+    """Return the key under which answers repeat each other; None if the judge is unknown."""
     known = answer.judge or answer.kind is AnswerKind.RULING
     return (answer.kind, answer.judge, answer.query, answer.candidate) if known else None
 
@@ -160,7 +160,7 @@ def _vote_question(answer: PairAnswer) -> tuple[str, ...] | None:
 
 
 def details_of(answer: PairAnswer) -> dict[str, Any]:
-    """Return as JSON what other tools have no field for, without what is as by default."""
+    """Return the fields that other tools lack as JSON, without default values."""
     return {
         name: value
         for name, default in _DEFAULTS.items()

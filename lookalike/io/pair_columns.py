@@ -56,7 +56,7 @@ def chosen_columns(
     Args:
         path: of the file, for messages.
         header: names of its columns.
-        value: what the third column is.
+        value: the kind of the third column.
         line: of the header.
 
     Raises:

@@ -50,7 +50,7 @@ class RepairedIds:
         """Return a sentence for each kind of repair or damage, with the first rows of each id.
 
         Args:
-            unit: what a row of the file is called.
+            unit: the word for a row of the file.
         """
         found = [one for column in self._columns for one in column.findings()]
         notes = [one.message(unit) for one in found if one.code not in _QUIET]

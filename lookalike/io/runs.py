@@ -73,7 +73,7 @@ class RunFile:
     Attributes:
         rows: its rows, read as they are asked for.
         name: of the run.
-        unit: what a row is called: "line", "row" or "entry".
+        unit: the word for a row: "line", "row" or "entry".
         depth: the exact depth that the file states, as of `Run`.
     """
 
@@ -100,7 +100,7 @@ class RunFile:
             rows: those of the file.
             merge: as in `scores_from`.
             lower_is_better: likewise.
-            depth: the exact depth; the least of it and of what the file says.
+            depth: the exact depth; a smaller one that the file states counts.
 
         Raises:
             FormatError: as `scores_from`.

@@ -1,4 +1,4 @@
-"""Labels and runs as arrays: what the readers make and the measures take."""
+"""Labels and runs as arrays: the output of readers and the input of measures."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def labels_from(
     Args:
         file: to name in messages.
         rows: as they stand in the file.
-        unit: what a row is called there.
+        unit: the word for a row of the file.
         min_rel: the least grade that is positive; a negative grade marks a pair of the pool that
             was not judged. None: there are no grades.
 
@@ -210,7 +210,7 @@ def scores_from(
         file: to name in messages.
         name: of the run.
         rows: as they stand in the file.
-        unit: what a row is called there.
+        unit: the word for a row of the file.
         merge: take a repeated pair with the same score once, for files that may name one image
             in two ways; otherwise every repeated pair is refused.
         lower_is_better: the scores are distances: take their negatives.
@@ -384,13 +384,13 @@ def _score(file: str | Path, row: Row, unit: str) -> float:
 
 
 def _rank(value: object) -> float:
-    """Return a rank of a file, NaN for what is none."""
+    """Return a rank of a file, or NaN for any other text."""
     number = _number(value)
     return np.nan if number is None or not np.isfinite(number) else number
 
 
 def _number(value: object) -> float | None:
-    """Return a number of a file as float; None for what is none, true and 1_000 included."""
+    """Return a number of a file as float; None for any other text, `true` and `1_000` included."""
     if isinstance(value, str) and "_" not in value:
         try:
             return float(value)

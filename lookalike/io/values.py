@@ -1,8 +1,8 @@
-"""Values that spreadsheets and data frames changed: what is repaired, and what is only found.
+"""Values that spreadsheets and data frames changed: repairs, and findings for a person to check.
 
 Repaired: spaces at the ends, Unicode composition, and whole numbers that became floats (`1.0` is
 `1`). Labels that are equal numbers are one label. All else that looks damaged is a `Finding` with
-its rows, since only a person knows what the value was.
+its rows, since only a person knows the original value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ERROR = re.compile(r"#(?:REF|VALUE|NAME|DIV/0|NUM|NULL|SPILL|CALC|BEZUG|WERT)[!
 
 
 class ValueKind(StrEnum):
-    """What the values of a column are for."""
+    """The use of a column's values."""
 
     LABEL = "label"
     PRODUCT = "product"
@@ -51,7 +51,7 @@ class ValueKind(StrEnum):
 
 
 class Code(StrEnum):
-    """What may have happened to values."""
+    """Kinds of damage to values."""
 
     CASE = "case"
     NO_VALUE = "no_value"
@@ -87,12 +87,12 @@ _GRAVE = {  # kinds of column in which a value of that code merges or splits gro
 
 @dataclass(frozen=True)
 class Finding:
-    """Values of a column that may not be what they were.
+    """Values of a column that may be damaged.
 
     Attributes:
-        code: what may have happened.
+        code: the kind of damage.
         column: its name.
-        kind: what the column is for.
+        kind: the use of the column.
         values: the values concerned, as they stand after repair; of `Code.REPAIRED`, before.
         rows: the first rows or lines that hold them, ascending.
         n_rows: how many rows hold them.
@@ -149,7 +149,7 @@ class ValueColumn:
 
     Args:
         name: of the column, for messages.
-        kind: what it is for.
+        kind: its use.
 
     >>> column = ValueColumn("label", ValueKind.LABEL)
     >>> [column.add(row, value) for row, value in enumerate(["1", "1.0", "nan"], 2)]
@@ -184,7 +184,7 @@ class ValueColumn:
         return sorted(found, key=lambda one: (not one.needs_yes, one.rows))
 
     def _single(self) -> Iterator[Finding]:
-        """Yield what is odd of a value by itself."""
+        """Yield findings about single values."""
         by_code: dict[tuple[Code, bool], list[str]] = {}
         for text, known in self._repaired.items():
             if code := _code_of(known, self.kind):

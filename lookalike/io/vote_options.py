@@ -1,4 +1,4 @@
-"""How to read files of votes, and what was left out while reading."""
+"""Options for reading votes, and notes on answers that were left out."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class VoteOptions:
         repeats: which answer counts where one worker answers one question twice; None: as the
             reader's documentation says (votes: an error; triplets: every answer counts).
         control: of Label Studio: the control with the answers; "": the only one that fits.
-        config: of Label Studio: the project's labelling configuration (XML), which says what the
-            controls show.
+        config: of Label Studio: the project's labelling configuration (XML), which links
+            controls to images.
         keys: of Label Studio: {role: key of the tasks' data}, such as {"query": "image1"}.
         notes: receives a sentence for each kind of answer that was left out.
     """

@@ -29,7 +29,7 @@ class VoteRow(NamedTuple):
 
     Attributes:
         row: line or row.
-        item: what was asked; of a pair the query.
+        item: the item, or the query of a pair.
         candidate: of a pair, else "".
         worker: who answered.
         label: the answer.
@@ -89,7 +89,7 @@ def vote_rows(path: str | Path, options: VoteOptions, problems: list[str]) -> It
 
     Args:
         path: the file.
-        options: of Label Studio; receives notes on what is left out.
+        options: of Label Studio; receives notes on answers left out.
         problems: receives a sentence for each row of CSV that cannot be used.
 
     Raises:

@@ -24,7 +24,7 @@ class VsdFile:
 
     Attributes:
         name: its path in the task's folder.
-        role: what it says, by its content.
+        role: the kind of its content.
         split: whose it is.
         json: its content.
     """

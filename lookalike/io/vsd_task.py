@@ -120,7 +120,7 @@ class VsdTask:
         return [path for path in self.members(split) if path in seeds]
 
     def gallery(self, split: Split = "test") -> list[str]:
-        """Return what is ranked: the split, queries included, or those of the gallery's phases."""
+        """Return the ranked images: the split with queries, or those of the gallery's phases."""
         phases = self.gallery_phases
         members = self.members(split)
         if phases is None:

@@ -32,7 +32,7 @@ def write_csv(
 
 
 class _Line:
-    """Takes what a csv.writer writes: one whole line at a time."""
+    """A file for csv.writer that holds the last line."""
 
     text = ""
 
