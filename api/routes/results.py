@@ -11,6 +11,7 @@ from ninja import Query, Router
 
 from accounts.access import signed_in
 from api.access import reads
+from api.board_schemas import BoardOut, BoardQuery, ComparisonQuery, ComparisonsOut
 from api.errors import errors
 from api.paging import Page, PageQuery, Part, read_part
 from api.result_schemas import (
@@ -22,6 +23,7 @@ from api.result_schemas import (
 )
 from evaluation.models import Result
 from evaluation.results.api_queries import results_seen_by
+from evaluation.results.board_api import board_values, comparison_values
 from evaluation.results.queries import campaigns_seen_by
 from evaluation.study.queries import is_current, latest_study, opinion_rows
 
@@ -53,6 +55,36 @@ def result(request: HttpRequest, uid: uuid.UUID) -> Result:
 def bias_report(request: HttpRequest, uid: uuid.UUID) -> Result:
     """Return what a result says of its pool's bias; nothing of a campaign without a pool."""
     return get_object_or_404(results_seen_by(signed_in(request)).exclude(bias={}), uid=uid)
+
+
+@router.get(
+    "/campaigns/{slug:slug}/board",
+    response={200: BoardOut, **errors(404)},
+    summary="Board of a campaign",
+)
+def board(request: HttpRequest, slug: str, wanted: Query[BoardQuery]) -> dict[str, object]:
+    """Return the newest result's board: values, intervals, letters, and what may be compared."""
+    return board_values(_newest(request, slug), wanted.by)
+
+
+@router.get(
+    "/campaigns/{slug:slug}/comparisons",
+    response={200: ComparisonsOut, **errors(404, 422)},
+    summary="Paired comparisons of models",
+)
+def comparisons(
+    request: HttpRequest, slug: str, wanted: Query[ComparisonQuery]
+) -> dict[str, object]:
+    """Return each two models of the newest result compared by a measure; none without tests."""
+    return comparison_values(_newest(request, slug), wanted.measure)
+
+
+def _newest(request: HttpRequest, slug: str) -> Result:
+    """Return a campaign's newest result that the person may see; 404 without one."""
+    found = results_seen_by(signed_in(request)).filter(campaign__slug=slug).order_by("-pk").first()
+    if found is None:
+        raise Http404
+    return found
 
 
 @router.get(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from lookalike.client import conditional_schemas, release_schemas, schemas
+from lookalike.client import board_schemas, conditional_schemas, release_schemas, schemas
 from lookalike.client.downloads import download
 from lookalike.client.errors import RateLimitedError, RefusedError, WaitedTooLongError
 from lookalike.client.reading import made
@@ -118,6 +118,16 @@ class Client:
     def bias_report(self, uid: str) -> schemas.BiasReport:
         """Return what a result says of the bias of its campaign's pool."""
         return made(schemas.BiasReport, self._transport.get(f"/results/{_part(uid)}/bias"))
+
+    def board(self, campaign: str, by: str = "") -> board_schemas.Board:
+        """Return a campaign's board: values, intervals, letters and what may be compared."""
+        path = f"/campaigns/{_part(campaign)}/board"
+        return made(board_schemas.Board, self._transport.get(path, {"by": by}))
+
+    def comparisons(self, campaign: str, measure: str) -> board_schemas.Comparisons:
+        """Return each two models of a campaign compared by a measure."""
+        path = f"/campaigns/{_part(campaign)}/comparisons"
+        return made(board_schemas.Comparisons, self._transport.get(path, {"measure": measure}))
 
     def second_opinions(self, campaign: str) -> schemas.SecondOpinions:
         """Return the judged pairs of a campaign that another panel would change most by."""
