@@ -261,7 +261,7 @@ class Release(Folder):
                     path, ids_path=ids_path, lower_is_better=lower_is_better, depth=depth
                 )
             self.judged.pairs_scored(run, missing, source)
-            read.append(run)
+            read.append(self.judged.with_depth(run))
         return read
 
     def _refuse_part(self) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
+from lookalike.core.arrays import Ints
+from lookalike.core.products import query_product
 from lookalike.io.errors import FormatError
 from lookalike.io.image_names import ImageNames
 from lookalike.io.named_images import named_rows, rows_by_image
@@ -16,7 +21,7 @@ from lookalike.io.tables import Qrels, Run
 from lookalike.io.vector_arrays import NPY
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
-from lookalike.metrics.match import Missing
+from lookalike.metrics.match import Missing, match_run
 from lookalike.metrics.negatives import NegativeList
 from lookalike.metrics.pairs_scored import ScoredPairs, pairs_scored
 from lookalike.metrics.scoring import Scored
@@ -108,7 +113,48 @@ class Judged:
         if not set(run.query_ids) & set(self.queries):
             reason = f"it scores none of the queries of {self.folder.title}"
             raise FormatError(path, None, reason)
-        return run
+        return self.with_depth(run)
+
+    def with_depth(self, run: Run) -> Run:
+        """Return a run with the rank down to which its lists seem complete, unless it says it.
+
+        Lists that hold every candidate are whole. Others are cut at the least number of rows of a
+        query where most queries have as many. Where the numbers differ, pairs were added because
+        they were judged, and lists are cut at the deepest rank at which any of them holds an image
+        that was not put to the judges.
+        """
+        if run.depth is not None:
+            return run
+        aligned = match_run(self.pairs, run, products=self.folder.products)
+        n_listed = np.bincount(aligned.run_queries, minlength=aligned.n_queries)
+        is_listed = n_listed > 0
+        n_rows = np.bincount(run.queries, minlength=len(run.query_ids))
+        place = {query: at for at, query in enumerate(aligned.query_ids)}
+        asked = [at for at, query in enumerate(run.query_ids) if query in place]
+        rows = n_rows[asked]
+        own = rows - n_listed[[place[run.query_ids[at]] for at in asked]]
+        is_whole = n_listed >= self._n_candidates(aligned.query_ids)
+        if is_whole[is_listed].all():
+            return run
+        if 2 * (rows == rows.min()).sum() > rows.size:
+            return replace(run, depth=int(rows.min()))
+        is_asked = np.zeros(aligned.scores.size, np.bool_)
+        is_asked[aligned.judged_at[aligned.judged_at >= 0]] = True
+        deepest = int(aligned.ranks[~is_asked].max(initial=0))
+        return replace(run, depth=deepest + int(own.min())) if deepest else run
+
+    def _n_candidates(self, queries: Sequence[str]) -> Ints:
+        """Return how many candidates each query may find, shape (n_queries,)."""
+        ranked = [i for i, is_ranked in self.folder.rows("images", "image_id", "is_candidate")
+                  if is_ranked]  # fmt: skip
+        products = self.folder.products or {}
+        n_of = Counter(products.get(image) or image for image in ranked)
+        known = set(ranked)
+        own = [
+            n_of[product] if (product := query_product(products, query)) else int(query in known)
+            for query in queries
+        ]
+        return len(ranked) - np.array(own, np.int64)
 
     def _own_run(self, path: Path) -> Run | None:
         """Return the scores of the model whose TREC run of this release a file is, if it is one."""

@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lookalike as lk
@@ -66,3 +67,49 @@ def test_deep_measures_of_an_old_releases_runs_are_undefined_unless_lists_are_wh
     shortest = min(len(row) for row in run.by_query().values())
     assert math.isnan(scored.outcomes["R@1000"].value) == (shortest >= run.depth)
     assert not math.isnan(scored.outcomes["P@5"].value)
+
+
+def ranked_by_chance(release, seed: int = 3) -> dict[str, list[tuple[str, float]]]:
+    """Return whole lists of a release's candidates, best first."""
+    rng = np.random.default_rng(seed)
+    images = [i for i, is_ranked in release.rows("images", "image_id", "is_candidate") if is_ranked]
+    scores = {query: rng.normal(size=len(images)).tolist() for query in release.judged.queries}
+    return {
+        query: sorted(zip(images, of, strict=True), key=lambda one: -one[1])
+        for query, of in scores.items()
+    }
+
+
+def trec_file(path: Path, lists: dict[str, list[tuple[str, float]]]) -> Path:
+    lines = [f"{q} Q0 {c} {rank} {score!r} chance" for q, of in lists.items()
+             for rank, (c, score) in enumerate(of, 1)]  # fmt: skip
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_text_run_that_is_cut_has_no_deep_measures_though_judged_pairs_are_added(
+    release, tmp_path
+):
+    lists = ranked_by_chance(release)
+    judged = {(query, image) for query, image, _ in release.judged.pairs}
+    measures = ["P@5", "R@10", "R@30", "AP"]
+    [whole] = release.score(trec_file(tmp_path / "whole.txt", lists), measures)
+    assert whole.depth is None
+    cut = {query: of[:20] for query, of in lists.items()}
+    added = {
+        query: of[:20] + [one for one in of[20:] if (query, one[0]) in judged]
+        for query, of in lists.items()
+    }
+    for name, given in (("cut", cut), ("added", added)):
+        path = trec_file(tmp_path / f"{name}.txt", given)
+        [found] = release.score(path, measures, missing="worst")
+        assert found.depth == 20
+        for measure in ("P@5", "R@10"):
+            assert found.outcomes[measure].value == whole.outcomes[measure].value
+        for measure in ("R@30", "AP"):
+            assert math.isnan(found.outcomes[measure].value)
+            assert "complete down to" in found.outcomes[measure].reason
+    one_is_short = cut | {next(iter(cut)): cut[next(iter(cut))][:7]}
+    path = trec_file(tmp_path / "short.txt", one_is_short)
+    [found] = release.score(path, ["P@5", "R@10"], missing="worst")
+    assert not math.isnan(found.outcomes["R@10"].value)
