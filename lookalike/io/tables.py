@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,12 +13,10 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.errors import FormatError, InputError
-from lookalike.io.label_words import label_of
+from lookalike.io.pair_values import grade_value, label_value, rank_value, score_value
 
-_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*\Z")
 NO_COLUMN = np.inf  # in the place of a rank, where a file has no ranks
 IF_DISTANCES = "if they are distances, say that lower is better (--lower-is-better)"
-MAX_GRADE = 1000  # sums of 2^grade, which nDCG may take as gains, stay finite
 
 
 class Row(NamedTuple):
@@ -171,7 +168,8 @@ def labels_from(
     """
     coded = _Coded()
     for row in rows:
-        label = _label(file, row, unit) if min_rel is None else _grade(file, row, unit)
+        read = label_value if min_rel is None else grade_value
+        label = read(file, row.line, row.value, unit)
         coded.add(file, row, max(label, -1), unit)
     first, repeated = coded.repeats()
     for i in repeated.tolist():
@@ -221,8 +219,8 @@ def scores_from(
     """
     coded, ranks = _Coded(), array("d")
     for row in rows:
-        coded.add(file, row, _score(file, row, unit), unit)
-        ranks.append(NO_COLUMN if row.rank is None else _rank(row.rank))
+        coded.add(file, row, score_value(file, row.line, row.value, unit), unit)
+        ranks.append(NO_COLUMN if row.rank is None else rank_value(row.rank))
     first, repeated = coded.repeats()
     refused = [
         i for i in repeated.tolist() if not merge or coded.values[i] != coded.values[first[i]]
@@ -342,67 +340,3 @@ def sorted_names(
     place = np.zeros(len(names), dtype=np.int64)
     place[order] = np.arange(len(order))
     return tuple(names[code] for code in order), place[codes]
-
-
-def _label(file: str | Path, row: Row, unit: str) -> float:
-    value = row.value
-    number = _number(value)
-    if number is None and (word := label_of(value)) is not None:
-        return float(word)
-    if number is None or number not in (0.0, 1.0):
-        reason = f"label {_shown(value)} is neither 0 nor 1"
-        if number is not None and number.is_integer():
-            reason += "; of grades, say from which on they are positive (--min-rel)"
-            if number < 0:
-                reason += "; --min-rel 1 and --trec take it as not judged, as TREC does"
-        raise FormatError(file, row.line, reason, unit=unit)
-    return number
-
-
-def _grade(file: str | Path, row: Row, unit: str) -> float:
-    number = _number(row.value)
-    if number is None or not number.is_integer():
-        reason = f"grade {_shown(row.value)} is no whole number"
-        raise FormatError(file, row.line, reason, unit=unit)
-    if number > MAX_GRADE:
-        reason = f"grade {_shown(row.value)} is too large; at most {MAX_GRADE:,}"
-        raise FormatError(file, row.line, reason, unit=unit)
-    return number
-
-
-def _score(file: str | Path, row: Row, unit: str) -> float:
-    number = _number(row.value)
-    if number is None:
-        reason = f"score {_shown(row.value)} is not a number"
-        if _DECIMAL_COMMA.match(str(row.value)):
-            reason += "; use a decimal point"
-        raise FormatError(file, row.line, reason, unit=unit)
-    if not np.isfinite(number):
-        reason = f"score {_shown(row.value)} is not finite"
-        raise FormatError(file, row.line, reason, unit=unit)
-    return number
-
-
-def _rank(value: object) -> float:
-    """Return a rank of a file, or NaN for any other text."""
-    number = _number(value)
-    return np.nan if number is None or not np.isfinite(number) else number
-
-
-def _number(value: object) -> float | None:
-    """Return a number of a file as float; None for any other text, `true` and `1_000` included."""
-    if isinstance(value, str) and "_" not in value:
-        try:
-            return float(value)
-        except ValueError:
-            return None
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except OverflowError:  # a whole number of more than 308 digits, which JSON may hold
-            return np.inf
-    return None
-
-
-def _shown(value: object) -> str:
-    return repr(value) if isinstance(value, str) else str(value)
