@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.near_ties import first_of_ties
-from lookalike.core.products import Products, query_product
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.product_codes import product_codes
 
 Mode = Literal["image", "product"]
 Missing = Literal["error", "worst"]
@@ -158,7 +158,7 @@ def match_run(
         raise InputError("mode 'product' needs the product of each image (metadata)")
     ids = tuple(sorted({*qrels.candidate_ids, *run.candidate_ids}))
     code_of = {name: code for code, name in enumerate(ids)}
-    product_of, product_of_query = _product_codes(ids, qrels.query_ids, products)
+    product_of, product_of_query = product_codes(ids, qrels.query_ids, products)
     known = {name: code for code, name in enumerate(qrels.query_ids)}
     query_of = np.array([known.get(name, -1) for name in run.query_ids], dtype=np.int64)
     run_queries = query_of[run.queries]
@@ -301,30 +301,6 @@ def scored_at(aligned: AlignedRun, queries: Ints, candidates: Ints) -> Ints:
 
 def _recoded(ids: Sequence[str], code_of: Mapping[str, int]) -> Ints:
     return np.array([code_of[name] for name in ids], dtype=np.int64)
-
-
-def _product_codes(
-    candidate_ids: Sequence[str], query_ids: Sequence[str], products: Mapping[str, str] | None
-) -> tuple[Ints, Ints]:
-    """Number the products of candidates and queries; an image without one is its own."""
-    keys: list[str | tuple[str]]
-    if products is None:
-        keys = [*candidate_ids, *query_ids]
-    else:
-        if not isinstance(products, Products):  # which knows the candidates alone
-            _refuse_unknown(products, query_ids)
-        _refuse_unknown(products, candidate_ids)
-        keys = [products[image] or (image,) for image in candidate_ids]
-        keys += [query_product(products, image) or (image,) for image in query_ids]
-    code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    codes = np.array([code_of[key] for key in keys], dtype=np.int64)
-    return codes[: len(candidate_ids)], codes[len(candidate_ids) :]
-
-
-def _refuse_unknown(products: Mapping[str, str], images: Sequence[str]) -> None:
-    unknown = next((image for image in images if image not in products), None)
-    if unknown is not None:
-        raise InputError(f"the metadata says nothing about image {unknown!r}")
 
 
 def _collapsed(aligned: AlignedRun, products: Mapping[str, str]) -> AlignedRun:
