@@ -97,7 +97,7 @@ def test_a_release_is_frozen_downloaded_verified_and_scored_on(
 
     import_back(chief, archive)
     stranger.reload()  # whoever judged on would read votes here
-    expect(stranger.get_by_text("Nothing is at this address")).to_be_visible()
+    expect(stranger.get_by_text("Withheld for now")).to_be_visible()
     site.run(CLOSE)
 
     reader = sign_in(browser, site, "reader")
