@@ -13,7 +13,7 @@ from annotation.models import Campaign, Judgement, Question
 from benchmarks.made_votes import judge_all
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
 from catalog.vectors.embeddings import write_shard
-from lookalike.metrics.embedding_runs import unit_rows
+from lookalike.core.unit_vectors import unit_rows
 from lookalike.search.exact import top_k
 from lookalike.search.filters import Filters
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal

@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.results.assessment import assess
 from evaluation.results.details import Details, details_path, load_details, store_details
+from lookalike.core.unit_vectors import unit_rows
 from lookalike.io.errors import InputError
-from lookalike.metrics.embedding_runs import unit_rows
 from lookalike.metrics.uncertainty import significance_letters
 from tests.worlds import World
 

@@ -21,11 +21,11 @@ from evaluation.models import Result
 from evaluation.results.assessment import assess
 from evaluation.results.inputs import model_family, read_inputs
 from lookalike.core.dataclass_json import as_json
+from lookalike.core.unit_vectors import unit_rows
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.vsd_defects import find_vsd_defects
 from lookalike.io.vsd_task import read_vsd_task
-from lookalike.metrics.embedding_runs import unit_rows
 from tests.worlds import World, answer_all, same_colour
 
 pytestmark = pytest.mark.django_db
