@@ -144,7 +144,7 @@ def import_back(chief: Page, archive: Path) -> None:
     chief.goto("/releases/")
     chief.get_by_role("link", name="Import").click()
     assert serious_problems(chief) == []
-    chief.get_by_label("Release or labels").set_input_files(archive)
+    chief.get_by_label("Release, votes or labels").set_input_files(archive)
     chief.get_by_label("Catalog", exact=True).select_option(label="shop")
     chief.get_by_label("Short name").fill("again")
     chief.get_by_role("button", name="Import", exact=True).click()
