@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,16 @@ def read_recipe(path: Path) -> dict[str, Any]:
         raise Refused("recipe", f"{path.name}: {problem}") from problem
 
 
-def words_of(recipe: Mapping[str, Any]) -> Iterator[str]:
+def words_of(recipe: Mapping[str, Any], positional: Sequence[str] = ()) -> Iterator[str]:
     """Yield a recipe's entries as the words of a command.
 
     >>> recipe = {"vectors": "v.npz", "columns": ["colour", "cut"], "seed": 3, "changes-only": True}
     >>> [*words_of(recipe)]
     ['--vectors=v.npz', '--columns=colour,cut', '--seed=3', '--changes-only']
+
+    Args:
+        recipe: the entries.
+        positional: those that are no options, in their order.
 
     Raises:
         Refused: a table among them.
@@ -39,7 +43,7 @@ def words_of(recipe: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, dict):
             raise Refused("recipe", f"{name} is a table, but an option has a value")
         option = f"--{name.replace('_', '-')}"
-        if value is False:
+        if name in positional or value is False:
             continue
         if value is True:
             yield option
@@ -48,3 +52,5 @@ def words_of(recipe: Mapping[str, Any]) -> Iterator[str]:
         if name not in REPEATED:
             values = [",".join(map(str, values))]
         yield from (f"{option}={one}" for one in values)
+    if words := [str(recipe[name]) for name in positional if name in recipe]:
+        yield from ("--", *words)
