@@ -6,12 +6,11 @@ import hashlib
 import hmac
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from django.conf import settings
-from django.db import connection
 
 from annotation.models import Campaign, Comment
+from annotation.queries.exported_answers import exported_answers, exported_rulings
 from catalog.models import SourceFile
 from evaluation.below_pool.pairs import drawn_beside_pool
 from lookalike.agreement.grades import NO_GRADE, grade_of
@@ -19,41 +18,7 @@ from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.io.errors import InputError
 from lookalike.io.pair_answers import AnswerKind, PairAnswer, PairAnswers
 
-# Times are rounded as in a release. A repeated or mirrored pair stands with its original.
-ANSWERS = """
-select coalesce(o.query_id, q.query_id), coalesce(o.candidate_id, q.candidate_id), q.kind,
-       m.annotator_id, j.answer, e.reason, j.is_counted,
-       to_char(date_trunc('hour', e.decided_at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI"Z"'),
-       least(round(e.visible_ms, -2), 2147483600)::int, e.guideline_version, q.id, m.id
-from annotation_judgement j
-join annotation_question q on q.id = j.question_id
-left join annotation_question o on o.id = q.original_id
-join annotation_judgementevent e on e.id = j.event_id
-join annotation_panelmember m on m.id = j.member_id
-where q.campaign_id = %s and q.kind in ('pair', 'repeat', 'mirror')
-order by 1, 2, m.number, q.kind <> 'pair', q.kind, j.event_id
-"""
-RULINGS = """
-select q.query_id, q.candidate_id, r.answer
-from annotation_adjudication r join annotation_question q on q.id = r.question_id
-where q.campaign_id = %s and q.kind = 'pair' order by 1, 2
-"""
 Pair = tuple[int, int]
-
-
-class _Row(NamedTuple):
-    query: int
-    candidate: int
-    kind: str
-    judge: int
-    answer: str
-    reason: str
-    is_counted: bool
-    decided_at: str
-    visible_ms: int
-    guideline_version: int
-    question: int
-    member: int
 
 
 def campaign_answers(campaign: Campaign, *, with_comments: bool = False) -> PairAnswers:
@@ -70,16 +35,12 @@ def campaign_answers(campaign: Campaign, *, with_comments: bool = False) -> Pair
         InputError: there is no answer yet.
     """
     drawn = drawn_beside_pool(campaign)
-    with connection.cursor() as cursor:
-        cursor.execute(ANSWERS, [campaign.pk])
-        rows = [_Row(*row) for row in cursor.fetchall()]
-        cursor.execute(RULINGS, [campaign.pk])
-        rulings = cursor.fetchall()
-    rows = [row for row in rows if (row.query, row.candidate) not in drawn]
-    rulings = [ruling for ruling in rulings if ruling[:2] not in drawn]
+    rows = [row for row in exported_answers(campaign) if (row.query, row.candidate) not in drawn]
+    rulings = [ruling for ruling in exported_rulings(campaign) if ruling[:2] not in drawn]
     if not rows and not rulings:
         raise InputError(f"no pair of “{campaign}” has an answer yet")
-    path_of = first_paths({image for pair in (*rows, *rulings) for image in pair[:2]})
+    pairs = [(row.query, row.candidate) for row in rows] + [ruling[:2] for ruling in rulings]
+    path_of = first_paths({image for pair in pairs for image in pair})
     names = export_names(campaign, {row.judge for row in rows})
     comments = _comments(campaign) if with_comments else {}
     by_pair: dict[Pair, list[PairAnswer]] = defaultdict(list)

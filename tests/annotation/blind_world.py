@@ -222,5 +222,6 @@ def differences(before: dict[str, bytes], after: dict[str, bytes]) -> list[objec
 def settled(content: bytes) -> bytes:
     """Leave out what is random in each reply."""
     content = re.sub(rb'("X-CSRFToken": "|csrfmiddlewaretoken" value=")\w+', rb"\1", content)
+    content = re.sub(rb'("challenge": ")[\w-]+', rb"\1", content)  # of a passkey, drawn anew
     content = re.sub(rb"(?s)(<time[^>]*>).*?</time>", rb"\1", content)  # "2 seconds ago"
     return re.sub(rb"(?m)^(Date|Content-Length|Expires|X-Request-ID): .*$", b"", content)

@@ -101,6 +101,12 @@ UNRECORDED = {
     "account_confirm_email": UNUSED,
     "account_confirm_login_code": UNUSED,
     "mfa_reauthenticate": "proves again who is there",
+    "mfa_reauthenticate_webauthn": "proves again who is there",
+    "mfa_login_webauthn": "ends in a sign-in, which is recorded",
+    "mfa_add_webauthn": "the passkey itself is recorded; tests/e2e/test_passkeys.py",
+    "mfa_remove_webauthn": "its removal is recorded by the row that goes, as that of an app is",
+    "mfa_edit_webauthn": "renames a passkey of one's own",
+    "mfa_list_webauthn": UNUSED,
     "mfa_authenticate": "ends in a sign-in, which is recorded, or in a failure, likewise",
     "api:api-root": UNUSED,
     "api:openapi-json": SHOWS,
@@ -160,6 +166,7 @@ def address(name: str, pattern: URLPattern, above: str) -> str:
     else:
         values = dict.fromkeys(re.findall(r"\?P<(\w+)>", str(pattern.pattern)), "x")
     values |= dict.fromkeys(re.findall(r"\?P<(\w+)>", above), "x")
+    values |= {key: made[kind] for kind, key in re.findall(r"<(\w+):(\w+)>", above)}
     return reverse(name, kwargs=values)
 
 

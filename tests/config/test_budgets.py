@@ -36,12 +36,13 @@ class Disk:
 
     def held(self) -> int:
         """Bytes of temporary files, with or without a name."""
-        return sum(
-            path.stat().st_size
-            for process in self.processes
-            for path in Path(f"/proc/{process}/fd").iterdir()
-            if str(self.folder) in str(path.readlink())
-        )
+        held = 0
+        for process in self.processes:
+            for path in Path(f"/proc/{process}/fd").iterdir():
+                with suppress(FileNotFoundError):  # closed meanwhile
+                    if str(self.folder) in str(path.readlink()):
+                        held += path.stat().st_size
+        return held
 
     processes: tuple[int, ...] = ()
 

@@ -75,7 +75,7 @@ def test_somebody_signs_in_and_out(open_page, make_person, live_server):
     page.goto("/people/")
     page.get_by_label("User name or email").fill(person.username)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page).to_have_url(re.compile("/people/$"))
     page.locator("summary", has_text="ada").click()
     page.get_by_role("button", name="Sign out").click()

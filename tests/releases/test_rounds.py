@@ -219,7 +219,7 @@ def test_a_pool_that_rounds_have_judged_whole_has_plain_measures_and_keeps_its_r
     n_queries = sum(1 for _ in folder.rows("queries", "query_id"))
     assert len(found) == 12
     assert main([*plan, "--measure", "P@3"]) == 0
-    assert f"from a pilot of {n_queries} queries judged whole" in capsys.readouterr().err
+    assert f"from a pilot of {n_queries} queries of" in capsys.readouterr().err
     assert main([*plan, "--votes", str(folder.path / "data/judgements.parquet")]) == 2
     assert "--votes not beside --release" in capsys.readouterr().err
 

@@ -12,6 +12,7 @@ from lookalike.cli.options import comma_list
 from lookalike.conditional import criterion
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT
+from lookalike.io.errors import InputError
 from lookalike.learning.conditions import triplets
 from lookalike.learning.engine.determinism import stream
 from lookalike.learning.lit.captions import UNKNOWN
@@ -195,5 +196,5 @@ def test_what_cannot_be_made_is_refused(folder, recipe, changed, reason):
 def test_an_image_without_a_vector_is_named(folder, recipe, tmp_path):
     short = tmp_path / "vectors.npz"
     np.savez(short, ids=np.array(["0.png"]), vectors=np.ones((1, 8), np.float32))
-    with pytest.raises(Refused, match=r"no vector of '1.png' \(159 are missing\)"):
+    with pytest.raises(InputError, match=r"no vector of '1.png' \(159 are missing\)"):
         make(recipe, Run(folder, vectors=short), SILENT)
