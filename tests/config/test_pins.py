@@ -50,15 +50,11 @@ def test_every_requirement_is_pinned_at_its_version() -> None:
                 assert str(requirement.specifier) == f"=={version}", name
 
 
-def test_everything_that_is_installed_was_pinned() -> None:
-    pinned = {name: version for name, (version, _) in pins().items()}
-    unpinned = {
-        (name, one.version)
-        for one in distributions()
-        if (name := canonicalize_name(one.metadata["Name"])) not in {"pip", "lookalike"}
-        and pinned.get(name) != one.version
-    }
-    assert unpinned == set()
+def test_what_is_installed_has_the_version_of_its_pin() -> None:
+    installed = {canonicalize_name(one.metadata["Name"]): one.version for one in distributions()}
+    pinned = {name: version for name, (version, _) in pins().items() if name in installed}
+    assert len(pinned) > 250
+    assert {name: installed[name] for name in pinned} == pinned
 
 
 @pytest.mark.parametrize("is_altered", [False, True])
